@@ -238,27 +238,27 @@ def further(code: Workbench) -> None:
 
 
 MISTAKES = (
-    # What is typed, what is said of it, and how it is mended: by the quick fix, or typed anew.
-    ("        vmovup (%rsi), %ymm1", "did you mean 'vmovups'", "        vmovups (%rsi), %ymm1"),
-    ("        vfmadd231ps (%rdi), %ymm1", "it takes 3 operands, not 2", ", %ymm0"),
-    ("        add 32, %rsi", "did you mean $32?", "$32"),
-    ("        add $32, %edi, %rdi", "it takes 2 operands, not 3", "        add $32, %rdi"),
-    ("        dec %rdx\n        jnz .Lnxt", "did you mean '.Lnext'", "        jnz .Lnext"),
+    # What is typed, what is said of it, and how it is mended: by the quick fix, at the end, or typed anew.
+    ("        vmovup (%rsi), %ymm1", "did you mean 'vmovups'", "vmovups (%rsi), %ymm1"),
+    ("vfmadd231ps (%rdi), %ymm1", "it takes 3 operands, not 2", ", %ymm0"),
+    ("add 32, %rsi", "did you mean $32?", "$32"),
+    ("add $32, %edi, %rdi", "it takes 2 operands, not 3", "add $32, %rdi"),
+    ("dec %rdx\njnz .Lnxt", "did you mean '.Lnext'", "jnz .Lnext"),
 )
 
 
 def five_mistakes(code: Workbench) -> None:
     """A kernel typed from nothing. Each mistake is read in the list of problems and mended."""
-    code.run("File: New Untitled Text File")
-    code.run("Change Language Mode")
-    code.choose("Assembly")
-    steps = "new file, type, read each problem under its line, mend it"
+    (code.folder / "typed.s").touch()
+    code.open("typed.s")
+    steps = "an empty file, type, read each problem, mend it"
     with task("the dot product typed from nothing, with five mistakes", steps):
         code.type("# cyclelens-begin dot arch=SKL\n.Lnext:\n")
         for typed, said, mended in MISTAKES:
             code.type(typed)
             told = partial(lambda words: any(words in text for text in problems(code)), said)
             wait(said, told)
+            code.press("Escape")
             if mended == "$32":
                 menu(code, "$32")
                 wait("the mended line", shown(code, "add $32, %rsi"))
@@ -266,13 +266,14 @@ def five_mistakes(code: Workbench) -> None:
             elif mended[0] == ",":
                 code.type(mended)
             else:
-                code.press("Home", "Home", "Shift+End")
+                code.press("End", "Home", "Shift+End")
                 code.type(mended)
-            wait(f"no more: {said}", lambda: not told())  # noqa: B023
-            code.press("Escape", "Enter")
+            wait(f"no more: {said}", lambda found=told: not found())
+            code.press("Escape", "End", "Enter")
         code.type("# cyclelens-end\n")
         wait("the figure", shown(code, "0.500 cycles/float"))
     code.screenshot("task-typed")
+    code.press("Control+Shift+m", "Control+Shift+m")
 
 
 def problems(code: Workbench) -> list[str]:

@@ -69,6 +69,19 @@ def test_the_message_says_what_is_wrong_with_the_operands(
 
 
 @pytest.mark.parametrize(
+    ("statement", "register"),
+    [("add $32 %rdi", "rdi"), ("vaddps %ymm0 %ymm1, %ymm2", "ymm1"), ("mov (%rax)  %RBX", "RBX")],
+)
+def test_a_missing_comma_is_named(statement: str, register: str, region: Region) -> None:
+    (problem,) = region(statement).problems
+    assert problem.message == f"A comma is missing before '%{register}'."
+
+
+def test_spaces_before_registers_are_no_missing_commas(region: Region) -> None:
+    assert not region("mov ( %rax , %rbx , 4 ) , %rcx; add %fs:( %rax ), %rcx; add $7 % 4, %rax").problems
+
+
+@pytest.mark.parametrize(
     "statement", ["lea (%rax), (%rbx)", "bndmov %rax, %rbx", "fadd %rax, %st", "mov %cr0, %fs"]
 )
 def test_a_reason_that_is_not_simple_is_not_guessed(region: Region, statement: str) -> None:
@@ -154,7 +167,9 @@ def test_avx10_is_named(statement: str, region: Region) -> None:
     assert (problem.code, problem.message) == ("unsupported-instruction", AVX10)
 
 
-@pytest.mark.parametrize("statement", ["shl %rax, %rbx", "add %eax, %rbx, %rcx", "mov %rax, %rbx, %rcx"])
+@pytest.mark.parametrize(
+    "statement", ["shl %rax, %rbx", "add %eax, %rbx, %rcx", "mov %rax, %rbx, %rcx", "add $32, %edi, %rdi"]
+)
 def test_operands_that_apx_lacks_too_are_a_mistake(statement: str, region: Region) -> None:
     (problem,) = region(statement).problems
     assert problem.message != APX

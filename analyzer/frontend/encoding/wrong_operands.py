@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest, choose
 from cyclelens.analyzer.frontend.encoding.operand_forms import class_of
@@ -51,8 +52,13 @@ def has_new_destination(request: EncodingRequest) -> bool:
         named.fullmatch(request.mnemonic) is not None
         and isinstance(first, Register)
         and class_of(first) in _GENERAL
+        and all(class_of(each) == class_of(first) for each in usual if _is_general(each))
         and choose(replace(request, operands=usual)) is not None
     )
+
+
+def _is_general(operand: Operand) -> TypeGuard[Register]:
+    return isinstance(operand, Register) and operand.name != "cl" and class_of(operand) in _GENERAL
 
 
 def _written(request: EncodingRequest) -> list[Operand]:

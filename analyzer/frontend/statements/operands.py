@@ -60,6 +60,8 @@ _DEBUG = re.compile(r"^(%?)db(?=\d+$)", re.IGNORECASE)
 """GNU as's other name of a debug register."""
 _ST = re.compile(r"st\s*\(?\s*([0-7])\s*\)?")
 _TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
+_AFTER_WORD = re.compile(r"(?<=[\w)]) +%(\w+)")
+"""A register behind the end of a word."""
 MAXIMUM_OPERANDS = 6
 
 
@@ -106,6 +108,8 @@ def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = F
 def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -> Operand:
     if not bare_registers:
         _refuse_bare_registers(text)
+    if " %" in text:
+        _refuse_missing_comma(text)
     indirect = branch and text.startswith("*")
     if indirect:
         text = text[1:].strip()
@@ -143,6 +147,13 @@ def _refuse_bare_registers(text: str) -> None:
     for match in _BARE_WORD.finditer(text):
         if match[0].lower() in registers.REGISTERS:
             raise OperandError(f"'{match[0]}' needs a '%' to be a register in AT&T syntax.")
+
+
+def _refuse_missing_comma(text: str) -> None:
+    """Refuse ``$32 %rdi``, which would be the remainder of a division by a symbol."""
+    for match in _AFTER_WORD.finditer(text):
+        if match[1].lower() in registers.REGISTERS:
+            raise OperandError(f"A comma is missing before '%{match[1]}'.")
 
 
 def _is_register(text: str) -> bool:
