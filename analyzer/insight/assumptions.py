@@ -35,6 +35,7 @@ CODES = {
     "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
     "half-cycles": "divisions that take half a cycle more and less in turn take their mean, on ZEN3",
     "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
+    "fastest-state": "a loop of one instruction is in its fastest state, on cores where some were not",
     "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
@@ -60,6 +61,8 @@ _FLOAT_ARITHMETIC = re.compile(
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
 )
 _CONDITIONAL = r"j(?!mp)|loop"
+_SHORT = 2
+"""Most instructions of a loop that consists of one instruction and its end."""
 _NAMED = 3
 """Most registers or instructions named in a sentence."""
 
@@ -86,6 +89,7 @@ def assumptions(
         _half_cycles,
         _target_not_awaited,
         _loop_branch,
+        _fastest_state,
         _older_microcode,
         _no_denormals,
     )
@@ -209,6 +213,20 @@ def _loop_branch(prediction: Prediction) -> Iterator[Assumption]:
             f"to sixteen of them took up to {most:g} cycles more per iteration than the figure."
         )
         yield Assumption("loop-branch", message, found, {"most_cycles": most})
+
+
+def _fastest_state(prediction: Prediction) -> Iterator[Assumption]:
+    """Of loops that access memory, the range has the other states (M38)."""
+    core = prediction.microarchitecture
+    percent = caveats.short_loop_percent(prediction.cycles_per_iteration, core)
+    others = [each for each in prediction.instructions if not each.is_branch]
+    short = len(others) <= _SHORT and not any(each.memory_operands for each in others)
+    if percent and short and prediction.mode is Mode.LOOP:
+        message = (
+            f"The loop settles in its fastest state: on {core}, one in eight measured loops of one "
+            f"instruction took up to {percent} % more than a cycle, by an unknown rule."
+        )
+        yield Assumption("fastest-state", message, (), {"most_percent": percent})
 
 
 def _only_writes_target(template: InstructionTemplate) -> bool:

@@ -19,6 +19,8 @@ from msgspec.structs import replace
 LEAST_FACTOR = 1.05
 """Smallest ratio of two figures that counts as a difference."""
 _ACCESSES = (UopKind.LOAD, UopKind.STORE_ADDRESS)
+_FEW_VECTOR_UOPS = 8
+"""In a loop of more, choices of pipes average out."""
 NEAR = 0.9
 """Share of the largest bound at which the ports may be the limit."""
 
@@ -82,13 +84,13 @@ def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> Port
     if ports < NEAR * largest and not unexplained:
         return None
     least = most = cycles
+    pipes = _shares_pipes(block, runs.microarchitecture)
     if unexplained:
         ideal = replace(runs, microarchitecture=unbound(runs.microarchitecture)).cycles(block)
         least = min(cycles, max(ideal, ports))
-        shared = _shares_pipes(block, runs.microarchitecture)
-        if ports < NEAR * largest and cycles <= LEAST_FACTOR * least and not shared:
+        if ports < NEAR * largest and cycles <= LEAST_FACTOR * least and not pipes:
             return None
-    for core, options in other_bindings(runs.microarchitecture, runs.options):
+    for core, options in other_bindings(runs.microarchitecture, runs.options, pipes=pipes):
         other = replace(runs, microarchitecture=core, options=options).cycles(block)
         least, most = min(least, other), max(most, other)
     if cycles <= LEAST_FACTOR * least:
@@ -99,15 +101,15 @@ def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> Port
 
 
 def _shares_pipes(block: Block, microarchitecture: Microarchitecture) -> bool:
-    """True if a vector uop can use one of several pipes that no scheduler divides (M32): then the ideal run
-    has the core's own order of pipes, too."""
+    """True if some of few vector uops can use one of several pipes that no scheduler divides (M32): then the
+    ideal run has the core's own order of pipes, too."""
     rules = microarchitecture.macro_ops
     if rules is None or not rules.vector_pipes_shared:
         return False
     pipes = microarchitecture.units.having(Role.VECTOR).mask
-    return any(
-        (use.units.mask & pipes).bit_count() > 1 for template in block.instructions for use in template.uses
-    )
+    uses = [use for template in block.instructions for use in template.uses if use.units.mask & pipes]
+    choices = [use for use in uses if (use.units.mask & pipes).bit_count() > 1]
+    return bool(choices) and sum(use.uops for use in uses) <= _FEW_VECTOR_UOPS
 
 
 def _has_choice(block: Block) -> bool:

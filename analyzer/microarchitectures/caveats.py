@@ -78,6 +78,18 @@ LOOP_BRANCHES = Source(
     "4, 6, 8 and 16 VMOVMSKPS 1.86, 2.83, 3.83, 5.25, 7.25, 9.24 and 16.83, where it has their number; "
     "straight-line code took 1.00 each",
 )
+SHORT_LOOPS = Source(
+    Certainty.MEASURED,
+    "short loops on a Zen 3",
+    "Of 78 loops of one instruction without memory that take a cycle in copies, 10 took 1.12 to 1.25 on a "
+    "Zen 3, and one 1.6: BEXTR, RCL by one, CMOVZ and PTEST of one register, VUCOMISD and others",
+)
+MERGED_LOADS = Source(
+    Certainty.MEASURED,
+    "merged loads on a Zen 4",
+    "A loop of VPADDD of 256 bits, MOVDQA from memory and PADDD of its result took 1.50 and 1.75 cycles on "
+    "an EPYC 9004, with two loads and no PADDD 1.37; the model has 1.00",
+)
 PAUSES = Source(
     Certainty.MEASURED,
     "pause",
@@ -148,6 +160,8 @@ _UNCERTAIN_TARGETS = {
 }
 _HALF_CYCLES = {"ZEN3": r"v?(div|sqrt)[ps][sd]"}
 _LOOP_BRANCHES = {"ZEN4": (r"mulx?|v?movmskp[sd]", 1.5)}
+_MERGED_LOADS = {"ZEN4": 0.75}
+_SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
@@ -226,3 +240,16 @@ def longer_in_loops(mnemonic: str, name: str) -> float:
     (LOOP_BRANCHES)."""
     pattern, cycles = _LOOP_BRANCHES.get(name, ("", 0.0))
     return cycles if re.fullmatch(pattern, mnemonic) else 0.0
+
+
+def merged_load_cycles(name: str) -> float:
+    """Cycles by which loops with a load that keeps an upper half took longer than the figure; 0: not known to
+    (MERGED_LOADS)."""
+    return _MERGED_LOADS.get(name, 0.0)
+
+
+def short_loop_percent(cycles: float, name: str) -> int:
+    """Per cent by which some loops of one instruction and this figure took longer; 0: not known to
+    (SHORT_LOOPS)."""
+    below, percent = _SHORT_LOOPS.get(name, (0.0, 0))
+    return percent if cycles < below else 0

@@ -198,12 +198,14 @@ def make_scheduler_choice(Tables tables, microarchitecture, Queues queues, in_fl
 def make_macro_picker(Tables tables, microarchitecture, operations, in_flight, options):
     """The rule by which uops leave the schedulers of a core that counts macro-ops, or the random one."""
     cdef Picker made
-    if options.port_seed is not None and microarchitecture.macro_ops.vector_pipes_shared:
-        by_chance = _named("chance_pipe", "random_macro_picker", microarchitecture)
+    name = microarchitecture.policies.picker
+    if name in POLICIES["random_macro_picker"]:
+        by_chance = _named(name, "random_macro_picker", microarchitecture)
         made = by_chance(tables, microarchitecture, operations, in_flight, options.port_seed)
     else:
-        named = _named(microarchitecture.policies.picker, "macro_picker", microarchitecture)
-        made = named(tables, microarchitecture, operations, in_flight)
+        made = _named(name, "macro_picker", microarchitecture)(
+            tables, microarchitecture, operations, in_flight
+        )
     return made
 
 

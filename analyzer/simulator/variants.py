@@ -14,13 +14,18 @@ _RANDOM_BINDINGS = ("near_chance",)
 _SCHEDULER_CHOICES = ("first_scheduler",)
 """The same for cores that count macro-ops."""
 _RANDOM_SCHEDULER_CHOICES = ("chance_scheduler",)
+_RANDOM_PICKER = "chance_pipe"
 _SEEDS = range(1, 9)
 
 
 def other_bindings(
-    microarchitecture: Microarchitecture, options: ModelOptions
+    microarchitecture: Microarchitecture, options: ModelOptions, *, pipes: bool = False
 ) -> Iterator[tuple[Microarchitecture, ModelOptions]]:
-    """The core with every alternative rule that binds its uops to units, and the options of a run."""
+    """The core with every alternative rule that binds its uops to units, and the options of a run.
+
+    ``pipes``: the random rules choose the pipe of a vector uop, too, on a core whose pipes no scheduler
+    divides.
+    """
     others: tuple[str, ...] = _BINDINGS
     random = _RANDOM_BINDINGS
     rules = microarchitecture.macro_ops
@@ -39,6 +44,8 @@ def other_bindings(
             yield _bound(microarchitecture, name), options
     for name in random:
         core = _bound(microarchitecture, name)
+        if pipes:
+            core = replace(core, policies=replace(core.policies, picker=_RANDOM_PICKER))
         for seed in _SEEDS:
             yield core, replace(options, port_seed=seed)
 

@@ -100,21 +100,6 @@ def test_where_processors_differ_the_report_says_so(body: str, name: str, said: 
     assert ("target-not-awaited" in codes(body, name)) is said
 
 
-def test_divisions_of_half_cycles_say_so_on_zen_3() -> None:
-    """One `vdivps` in a loop took 2.98 cycles on a Zen 3, eight 28.0; a chain 10.99, of copies 10.5."""
-    assert "half-cycles" in codes("vdivps ymm0, ymm1, ymm2", "ZEN3")
-    assert "half-cycles" not in codes("vdivps ymm0, ymm1, ymm2", "ZEN4")
-    assert "half-cycles" not in codes("vmulps ymm0, ymm1, ymm2", "ZEN3")
-
-
-@pytest.mark.parametrize("body", ["mulx r8, r9, rbx", "vmovmskps eax, xmm1"])
-def test_loops_whose_branch_waits_by_an_unknown_rule_say_so(body: str) -> None:
-    """Measured on an EPYC 9004: 1.75 and 1.86 cycles; `vpmovmskb` 1.00."""
-    assert "loop-branch" in codes(body, "ZEN4")
-    assert "loop-branch" not in codes("vpmovmskb eax, xmm1", "ZEN4")
-    assert "loop-branch" not in codes(body, "SKL")
-
-
 @pytest.mark.parametrize(
     ("body", "measured"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures import caveats, registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.result import Finding, Prediction
@@ -44,7 +44,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             code=CODE,
             severity=Severity.INFORMATION if core.upper_halves in MERGING else Severity.WARNING,
             instruction=index,
-            message=_message(core, effect, simulated),
+            message=_message(core, effect, simulated) + _more(prediction, index),
             label="SSE/AVX mix",
             microarchitecture=prediction.microarchitecture,
             outside=not simulated or not effect.certain,
@@ -67,6 +67,15 @@ def _message(core: Microarchitecture, effect: UpperEffect, simulated: bool) -> s
             "halves of all vector registers"
         )
     return f"SSE/AVX mix: {what}{_condition(effect)}. {_cost(core, effect, simulated)}{_WAY_OUT}"
+
+
+def _more(prediction: Prediction, index: int) -> str:
+    """What loops took beyond the figure, where a load is merged and that was measured."""
+    most = caveats.merged_load_cycles(prediction.microarchitecture)
+    loads = any(access.read for access in prediction.instructions[index].memory_operands)
+    if not most or not loads or prediction.mode is not Mode.LOOP:
+        return ""
+    return f" Loops with such a load took up to {most:g} cycles more than the figure, by an unknown rule."
 
 
 def _condition(effect: UpperEffect) -> str:

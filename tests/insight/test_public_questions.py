@@ -1,0 +1,137 @@
+"""What people asked or measured in public: the figure is theirs, or the report says that it is not certain.
+
+``SO``: the number of a question on stackoverflow.com; ``Agner``: Agner Fog's instruction tables;
+``llvm`` and others: issues on github.com. ``None``: no figure, or a lower bound, as something else decides.
+"""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Prediction
+
+TEXT = ".intel_syntax noprefix\n# cyclelens-begin k\n.p2align 5\n1: {}\n{}\n# cyclelens-end\n"
+END = " dec r15\n jnz 1b"
+LOOP = " loop 1b"
+GATHER = "vpcmpeqd ymm2, ymm2, ymm2\n vpgatherdd ymm0, [rsi+ymm1*4], ymm2"
+SPILL = "mov [rsp+8], rax\n mov rax, [rsp+8]\n add rax, 1"
+
+CASES = [
+    ("popcnt rax, rbx", "SKL", 3.0, "SO 25078285: it waits for its target"),
+    ("popcnt rax, rbx", "ICL", 1.0, "llvm 153983: from Cannon Lake on it does not"),
+    ("popcnt ax, bx", "ADL", 3.0, "llvm 153983: of 16 bits it does"),
+    ("lzcnt rax, rbx", "HSW", 3.0, "SO 25078285"),
+    ("lzcnt rax, rbx", "SKL", 1.0, "llvm 154004"),
+    ("bsf rax, rbx", "SKL", 3.0, "SO 21390165: it waits for its target"),
+    ("vpcompressd zmm0{k1}{z}, zmm1", "ZEN5", 5.0, "llvm 206849"),
+    ("vpexpandd ymm0{k1}{z}, ymm1", "ZEN5", 4.0, "golang/go 81609"),
+    ("adc rax, rbx", "HSW", 2.0, "SO 32084204; Agner"),
+    ("adc rax, rbx", "BDW", 1.0, "Agner"),
+    ("adc rax, 0", "HSW", 1.0, "SO 51664369: with 0 it is one uop"),
+    ("lea rax, [rax+rbx+8]", "SKL", 3.0, "Agner: three components"),
+    ("lea rax, [rax+rbx*8]", "SKL", 1.0, "Agner: two components"),
+    ("shl rax, cl", "SKL", 2.0, "Agner: three uops"),
+    ("xchg rax, rbx", "SKL", 2.0, "SO 45766444"),
+    ("imul rax, rbx", "SKL", 3.0, "Agner"),
+    ("crc32 rax, rbx", "SKL", 3.0, "Agner"),
+    ("pmulld xmm0, xmm1", "SKL", 10.0, "Agner"),
+    ("pause", "SKL", 140.0, "Intel's manual"),
+    ("pause", "HSW", 9.0, "Agner"),
+    ("lock add [rdi], eax", "SKL", 18.0, "uops.info"),
+    ("rdtsc", "SKL", 25.0, "Agner"),
+    ("mfence", "SKL", 34.0, "uops.info: 33 to 36"),
+    ("cpuid", "SKL", None, "the leaf decides"),
+    ("rep movsb", "SKL", None, "SO 43343231: the count decides"),
+    ("fsin", "SKL", None, "x87 has no figures on Intel's cores"),
+    (GATHER, "SKL", 5.0, "Agner; but see older-microcode"),
+    ("add dword ptr [rdi], 1", "SKL", 6.0, "SO 49190421: 5 to 6 through memory"),
+    (SPILL, "ZEN2", 1.0, "Agner's blog: mirrored memory operands"),
+    ("mov rbx, rax\n mov rax, rbx", "ICL", 2.0, "Intel's erratum ICL065: eliminated moves are switched off"),
+    ("mov rbx, rax\n mov rax, rbx", "SKL", 1.0, "eliminated, but for the slots"),
+    ("mov rax, rax", "SKL", 1.0, "SO 44169342: never eliminated"),
+    ("mov al, bl", "SKL", 1.0, "SO 45660139: merged with the old register"),
+    ("vdivps ymm0, ymm1, ymm2", "SKL", 5.0, "Agner"),
+    ("vdivps ymm0, ymm1, ymm2", "HSW", 14.0, "Agner"),
+    ("vfmadd231ps ymm0, ymm1, ymm2", "HSW", 5.0, "SO 45113527"),
+    ("vfmadd231ps ymm0, ymm1, ymm2", "SKL", 4.0, "SO 45113527"),
+    ("vaddps ymm0, ymm0, ymm1", "HSW", 3.0, "SO 45113527"),
+    ("cvtsi2sd xmm0, eax", "SKL", 4.0, "ocaml 13672: it keeps the upper half"),
+    ("vpermd ymm0, ymm1, ymm2", "ADL", 3.0, "GCC: dest_false_dep_for_glc"),
+    ("tzcnt rax, rbx", "ZEN2", 1.0, "Agner"),
+    ("pdep rax, rbx, rcx", "ZEN2", None, "llvm 217304: the mask decides"),
+    ("vpconflictd zmm0, zmm1", "SKX", 19.0, "uops.info: 37 uops"),
+    ("push rax\n pop rax", "SKL", 5.0, "SO 49190421: forwarded"),
+]
+
+
+def predicted(body: str, core: str, end: str = END) -> Prediction | None:
+    options = AnalysisOptions(target=Target(microarchitectures=(core,)))
+    (region,) = Analyzer().analyze(TEXT.format(body, end), options).regions
+    return region.predictions[0] if region.predictions else None
+
+
+@pytest.mark.parametrize(("body", "core", "measured", "source"), CASES)
+def test_the_figure_is_the_measured_one_or_said_to_be_uncertain(
+    body: str, core: str, measured: float | None, source: str
+) -> None:
+    made = predicted(body, core)
+    if measured is None:
+        assert made is None or is_lower_bound(made), source
+    else:
+        assert made is not None
+        assert made.cycles_per_iteration == pytest.approx(measured, rel=0.08), source
+        assert not is_lower_bound(made)
+
+
+@pytest.mark.parametrize(("core", "measured"), [("SKL", 5.0), ("ZEN2", 1.0), ("ZEN4", 1.0)])
+def test_the_instruction_loop_is_slow_on_intel_alone(core: str, measured: float) -> None:
+    """SO 35742570; of the Zen 4, measured."""
+    made = predicted("nop", core, LOOP)
+    assert made is not None
+    assert made.cycles_per_iteration == pytest.approx(measured, rel=0.02)
+
+
+def codes(body: str, core: str) -> set[str]:
+    made = predicted(body, core)
+    assert made is not None
+    return {each.code for each in made.assumptions}
+
+
+def test_gathers_say_what_the_update_against_downfall_changes() -> None:
+    """google/highway 2849, llvm 70259."""
+    assert "older-microcode" in codes(GATHER, "SKL")
+
+
+def test_divisions_of_half_cycles_say_so_on_zen_3() -> None:
+    """One `vdivps` in a loop took 2.98 cycles on a Zen 3, eight 28.0; a chain 10.99, of copies 10.5."""
+    assert "half-cycles" in codes("vdivps ymm0, ymm1, ymm2", "ZEN3")
+    assert "half-cycles" not in codes("vdivps ymm0, ymm1, ymm2", "ZEN4")
+    assert "half-cycles" not in codes("vmulps ymm0, ymm1, ymm2", "ZEN3")
+
+
+@pytest.mark.parametrize("body", ["mulx r8, r9, rbx", "vmovmskps eax, xmm1"])
+def test_loops_whose_branch_waits_by_an_unknown_rule_say_so(body: str) -> None:
+    """Measured on an EPYC 9004: 1.75 and 1.86 cycles; `vpmovmskb` 1.00."""
+    assert "loop-branch" in codes(body, "ZEN4")
+    assert "loop-branch" not in codes("vpmovmskb eax, xmm1", "ZEN4")
+    assert "loop-branch" not in codes(body, "SKL")
+
+
+@pytest.mark.parametrize("body", ["rcl rax, 1", "bextr rax, rax, r14", "vucomisd xmm0, xmm1"])
+def test_loops_of_one_instruction_may_settle_in_a_slower_state_on_zen_3(body: str) -> None:
+    """Measured on a Zen 3: 1.135, 1.254 and 1.243 cycles, in copies 1.00 each."""
+    assert "fastest-state" in codes(body, "ZEN3")
+    assert "fastest-state" not in codes(body, "ZEN4")
+    assert "fastest-state" not in codes(f"{body}\n add rbx, rcx\n add rdx, rcx", "ZEN3")
+
+
+def test_a_merged_load_of_zen_4_says_what_such_loops_took() -> None:
+    """Measured on an EPYC 9004: 1.50 and 1.75 cycles, where the model has 1.00."""
+    body = "vpaddd ymm4, ymm4, ymm5\n movdqa xmm0, [rdi]\n paddd xmm2, xmm0"
+    options = AnalysisOptions(target=Target(microarchitectures=("ZEN4",)))
+    (region,) = Analyzer().analyze(TEXT.format(body, END), options).regions
+    (load, addition) = [each for each in region.findings if each.code == "sse-avx-mix"]
+    assert "up to 0.75 cycles more" in load.message
+    assert "cycles more" not in addition.message
