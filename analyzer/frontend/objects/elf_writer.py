@@ -1,7 +1,9 @@
-"""Writes the parts of a COFF or Mach-O object as an ELF object, which all further code reads.
+"""Writes the parts of a COFF or Mach-O object, of a disassembly, or of plain machine code as an ELF object,
+which all further code reads.
 
-Both formats hold the same things in another layout: sections, symbols and relocations, and DWARF in sections
-of its own. So there is one reader of functions, loops and lines, and one place for every rule about them.
+COFF and Mach-O hold the same things in another layout: sections, symbols and relocations, and DWARF in
+sections of its own. So there is one reader of functions, loops and lines, and one place for every rule about
+them.
 """
 
 from __future__ import annotations
@@ -87,20 +89,21 @@ def elf_object(
         raise ObjectFileError(
             f"the object has {len(sections):,} sections; at most {MAXIMUM_SECTIONS:,} are read"
         )
+    relocations = list(relocations)
     table = bytearray(SYMBOL.size)
-    for number in range(1, len(sections) + 1):
-        table += SYMBOL.pack(0, _SECTION_SYMBOL, 0, number, 0, 0)
-    first = 1 + len(sections)
-    """Number of the first symbol of the list."""
     for symbol in symbols:
         kind = FUNCTION if symbol.is_function else OBJECT if symbol.is_data else NOTYPE
         value, size = symbol.value % (1 << 64), symbol.size
         table += SYMBOL.pack(
             put(strings, symbol.name), symbol.is_global << 4 | kind, 0, symbol.section, value, size
         )
+    beginnings = dict.fromkeys(each.target for each in relocations if each.symbol is None)
+    for number in beginnings:
+        beginnings[number] = len(table) // SYMBOL.size
+        table += SYMBOL.pack(0, _SECTION_SYMBOL, 0, number, 0, 0)
     fields: dict[int, bytearray] = {}
     for each in relocations:
-        number = each.target if each.symbol is None else first + each.symbol
+        number = beginnings[each.target] if each.symbol is None else 1 + each.symbol
         fields.setdefault(each.section, bytearray()).extend(
             _RELOCATION.pack(each.offset, number << 32 | each.kind, each.addend)
         )

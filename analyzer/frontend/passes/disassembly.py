@@ -12,9 +12,15 @@ from itertools import pairwise
 from cyclelens.analyzer.frontend.control_flow.loops import MAXIMUM_BLOCKS
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.elf_writer import (
+    RELATIVE_32,
+    ForeignRelocation,
+    ForeignSection,
+    ForeignSymbol,
+    elf_object,
+)
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.objects.machine_flow import near
-from cyclelens.analyzer.frontend.objects.raw_code import CodeSection, MadeRelocation, MadeSymbol, elf_of
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.source import dumps
@@ -140,12 +146,12 @@ class _DumpCode:
     def __init__(self, part: DumpSection, spans: Sequence[Span], is_object: bool) -> None:
         self.part = part
         is_linked = not (is_object or _is_of_object(part))
-        section = _code_section(part, spans, is_linked)
-        self.file = ObjectFile(elf_of([section], is_linked=is_linked))
-        base = 0 if is_linked else section.address
-        self._rows = {row.address - base: row for row in part.rows}
+        first = part.rows[0].address
+        base = first if is_linked or not part.functions else first // LINE_BYTES * LINE_BYTES
+        self.file = ObjectFile(_object(part, spans, base, is_linked=is_linked))
+        self._rows = {row.address - (0 if is_linked else base): row for row in part.rows}
         """Rows by address in the file."""
-        self.is_marked = any(not symbol.is_function for symbol in section.symbols)
+        self.is_marked = any(_inside(part, span) for span in spans)
         ends = {end: row.line for row in part.rows for end in (row.address + len(row.code),)}
         self.functions = [
             (name, line, max(ends.get(end, line), line)) for name, line, _, end in dumps.functions_of(part)
@@ -233,26 +239,39 @@ def _is_of_object(part: DumpSection) -> bool:
     )
 
 
-def _code_section(part: DumpSection, spans: Sequence[Span], is_linked: bool) -> CodeSection:
+def _inside(part: DumpSection, span: Span) -> list[DumpRow]:
+    """The rows between the markers of a region."""
+    return [row for row in part.rows if span.first_line <= row.line <= span.last_line]
+
+
+def _object(part: DumpSection, spans: Sequence[Span], base: int, *, is_linked: bool) -> bytes:
+    """An ELF file with the code of a section from its address ``base`` on."""
     functions = list(dumps.functions_of(part))
-    first = part.rows[0].address
-    base = first if is_linked else first // LINE_BYTES * LINE_BYTES if part.functions else first
-    code = bytearray(first - base)
+    code = bytearray(part.rows[0].address - base)
     for row in part.rows:
         code += _FILLED * max(row.address - base - len(code), 0)
         code[row.address - base :] = row.code
-    alignment = LINE_BYTES if is_linked else _alignment(functions)
-    symbols = [MadeSymbol(name, begin, end - begin) for name, _, begin, end in functions]
+    start = 0 if is_linked else base
+    symbols = [
+        ForeignSymbol(name, 1, begin - start, end - begin, is_function=True, is_global=True)
+        for name, _, begin, end in functions
+    ]
     for number, span in enumerate(spans):
-        inside = [row for row in part.rows if span.first_line <= row.line <= span.last_line]
-        if inside:
-            end = inside[-1].address + len(inside[-1].code)
-            symbols += [
-                MadeSymbol(f"cyclelens.begin.{span.name}.{number}", inside[0].address, 0, False),
-                MadeSymbol(f"cyclelens.end.{span.name}.{number}", end, 0, False),
-            ]
-    relocations = () if is_linked else tuple(_relocations(part))
-    return CodeSection(part.name, base, bytes(code), alignment, symbols, relocations)
+        if inside := _inside(part, span):
+            first, end = inside[0].address - start, inside[-1].address + len(inside[-1].code) - start
+            symbols.append(ForeignSymbol(f"cyclelens.begin.{span.name}.{number}", 1, first))
+            symbols.append(ForeignSymbol(f"cyclelens.end.{span.name}.{number}", 1, end))
+    fields = [] if is_linked else list(_relocations(part))
+    named = {
+        name: len(symbols) + number for number, name in enumerate(dict.fromkeys(name for *_, name in fields))
+    }
+    symbols += [ForeignSymbol(name, 0, 0, is_global=True) for name in named]
+    relocations = [
+        ForeignRelocation(1, address - base, kind, named[name], -len(_OPEN)) for address, kind, name in fields
+    ]
+    alignment, address = (LINE_BYTES, base) if is_linked else (_alignment(functions), None)
+    section = ForeignSection(part.name, bytes(code), len(code), alignment, True, True, address)
+    return elf_object([section], symbols, relocations)
 
 
 def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
@@ -264,16 +283,17 @@ def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
     return alignment
 
 
-def _relocations(part: DumpSection) -> Iterator[MadeRelocation]:
-    """Relocations in the dump, and one to a unique symbol for each other field that looks unfilled."""
+def _relocations(part: DumpSection) -> Iterator[tuple[int, int, str]]:
+    """Address, kind and symbol of the relocations in the dump, and of one to a unique symbol for each other
+    field that looks unfilled."""
     named = {each.address for each in part.relocations}
     for each in part.relocations:
         if each.kind in _KINDS:
-            yield MadeRelocation(each.address, _KINDS[each.kind], each.symbol)
+            yield each.address, _KINDS[each.kind], each.symbol
     for row in part.rows:
         at = _open_field(row.code)
         if at and not any(row.address <= place < row.address + len(row.code) for place in named):
-            yield MadeRelocation(row.address + at, 2, f"open.{row.address:x}")
+            yield row.address + at, RELATIVE_32, f"open.{row.address:x}"
 
 
 def _open_field(code: bytes) -> int:
