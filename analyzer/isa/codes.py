@@ -51,7 +51,7 @@ def encoding_form_of(instruction: Instruction) -> EncodingForm:
     """Facts about the instruction's code."""
     info = OpCodeInfo(instruction.code)
     kinds = info.op_kinds()
-    names = [_kind_names()[kind] for kind in kinds]
+    names = [kind_names()[kind] for kind in kinds]
     return EncodingForm(
         description=spelling.described(info),
         mnemonic=spelling.mnemonic(instruction, info),
@@ -77,7 +77,8 @@ def enum_names(module: object) -> dict[int, str]:
 
 
 @cache
-def _kind_names() -> dict[int, str]:
+def kind_names() -> dict[int, str]:
+    """Names of the kinds of operands, by value."""
     return enum_names(OpCodeOperandKind)
 
 

@@ -28,9 +28,7 @@ _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _REX_PREFIXES = frozenset(range(0x40, 0x50))
 _PREFIXES = _LEGACY_PREFIXES | _REX_PREFIXES
 
-_IMMEDIATES = frozenset(
-    value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
-)
+_IMMEDIATES = frozenset(value for value, name in enum_names(OpKind).items() if name.startswith("IMMEDIATE"))
 _REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
 _POINTERS = frozenset({Register.RIP, Register.EIP})
 _NO_ADDRESS, _RELATIVE = -1, -2
@@ -104,7 +102,7 @@ def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
     )
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
     """An unsigned 64-bit value as a signed one."""
     return value if value < _SIGN else value - 2 * _SIGN
 
@@ -163,7 +161,7 @@ def _text(code: bytes) -> str:
 
 def _distance(branch: IcedInstruction) -> int:
     """Distance in bytes from the end of a branch to its target."""
-    return _signed(branch.near_branch_target - branch.next_ip)
+    return signed(branch.near_branch_target - branch.next_ip)
 
 
 _INVALID = Encoding(_text)
@@ -220,7 +218,7 @@ def _instruction(
     if decoding.displacement is not None:
         displacement = int.from_bytes(code[decoding.displacement], "little", signed=True)
     elif address > 1:
-        displacement = _signed(instruction.memory_displacement)
+        displacement = signed(instruction.memory_displacement)
     elif decoding.branch:
         displacement = _distance(instruction)
     numbers = decoding.immediate

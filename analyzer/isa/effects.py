@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.isa.decoder import OPTIONS, REGISTERS
-from cyclelens.analyzer.isa.register_use import FULL_NAMES, INFO
+from cyclelens.analyzer.isa.register_use import FULL_NAMES, INFO, WRITES
 from iced_x86 import Decoder, Mnemonic, OpAccess, RegisterExt, RflagsBits
 from msgspec import Struct
-
-_WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 
 
 def written_registers(code: bytes) -> frozenset[str]:
@@ -16,7 +14,7 @@ def written_registers(code: bytes) -> frozenset[str]:
         item.register
         for instruction in Decoder(64, code, OPTIONS)
         for item in INFO.info(instruction).used_registers()
-        if item.access in _WRITES
+        if item.access in WRITES
     }
     return frozenset([name for register in written if (name := FULL_NAMES.get(register))])
 
@@ -46,7 +44,7 @@ def effects(code: bytes, vector_bits: int = 128) -> Effects:
         name = _canonical(item.register)
         if name is None or item.access in (OpAccess.NONE, OpAccess.NO_MEM_ACCESS):
             continue
-        if item.access in _WRITES:
+        if item.access in WRITES:
             written.add(name)
         if item.access != OpAccess.WRITE:
             read.add(name)

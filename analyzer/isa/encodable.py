@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from cyclelens.analyzer.isa.codes import kind_names
 from cyclelens.analyzer.isa.encoder import Decoration, Operand, codes, encode
 from iced_x86 import (
     Code,
@@ -16,7 +17,6 @@ from iced_x86 import (
     Instruction,
     MemorySizeInfo,
     OpCodeInfo,
-    OpCodeOperandKind,
 )
 from msgspec import Struct
 
@@ -122,13 +122,8 @@ def _formatter() -> Formatter:
 
 
 @cache
-def _kind_names() -> dict[int, str]:
-    return {value: name for name, value in vars(OpCodeOperandKind).items() if isinstance(value, int)}
-
-
-@cache
 def _kind(kind: int) -> str:
-    name = _kind_names()[kind]
+    name = kind_names()[kind]
     if name.startswith("IMM"):
         return {
             "IMM8_CONST_1": "one",
@@ -152,7 +147,7 @@ def _kind(kind: int) -> str:
 
 def _stores(about: OpCodeInfo) -> bool:
     kind = about.op2_kind if about.encoding == EncodingKind.XOP else about.op0_kind
-    return _kind_names()[kind].endswith(("_RM", "_OR_MEM"))
+    return kind_names()[kind].endswith(("_RM", "_OR_MEM"))
 
 
 def _accepts(kinds: Sequence[str]) -> frozenset[str]:

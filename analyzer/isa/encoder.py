@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from cyclelens.analyzer.isa.codes import enum_names
 from iced_x86 import (
     Code,
     Encoder,
@@ -74,9 +75,7 @@ _IMMEDIATES = {
     OpCodeOperandKind.IMM4_M2Z: OpKind.IMMEDIATE8,
 }
 
-_MEMORY = frozenset(
-    value for name, value in vars(OpCodeOperandKind).items() if "MEM" in name and isinstance(value, int)
-)
+_MEMORY = frozenset(value for value, name in enum_names(OpCodeOperandKind).items() if "MEM" in name)
 
 _UNNAMED_MEMORY = {
     OpCodeOperandKind.ES_RDI: OpKind.MEMORY_ESRDI,
@@ -107,19 +106,18 @@ def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration
 @cache
 def codes() -> dict[str, tuple[int, ...]]:
     """iced-x86 codes of 64-bit mode by mnemonic (lower case)."""
-    names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
+    names = enum_names(Mnemonic)
     found = defaultdict(list)
-    for code in vars(Code).values():
-        if isinstance(code, int):
-            about = OpCodeInfo(code)  # type: ignore[arg-type]
-            if about.is_instruction and about.mode64:
-                found[names[about.mnemonic]].append(code)
+    for code in enum_names(Code):
+        about = OpCodeInfo(code)  # type: ignore[arg-type]
+        if about.is_instruction and about.mode64:
+            found[names[about.mnemonic].lower()].append(code)
     return {name: tuple(codes) for name, codes in found.items()}
 
 
 @cache
 def _registers() -> dict[str, int]:
-    known = {name: value for name, value in vars(Register).items() if isinstance(value, int)}
+    known = {name: value for value, name in enum_names(Register).items()}
     # iced-x86 calls the low bytes of R8 to R15 R8L; Intel calls them R8B.
     return known | {f"R{number}B": known[f"R{number}L"] for number in range(8, 16)}
 

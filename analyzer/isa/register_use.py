@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.isa.decoder import OPTIONS, REGISTERS
-from iced_x86 import Decoder, Encoder, InstructionInfoFactory, OpKind, Register, RegisterExt
+from iced_x86 import Decoder, Encoder, InstructionInfoFactory, OpAccess, OpKind, Register, RegisterExt
 
 INFO = InstructionInfoFactory()
+WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 GENERAL_PURPOSE = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
 """In the order of their register numbers."""
 FULL_NAMES = {

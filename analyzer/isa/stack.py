@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from cyclelens.analyzer.isa.decoder import OPTIONS
+from cyclelens.analyzer.isa.decoder import OPTIONS, signed
 from cyclelens.analyzer.isa.register_use import INFO
 from iced_x86 import Decoder, Instruction, Mnemonic, OpAccess, OpKind, Register
 from msgspec import Struct
@@ -48,11 +48,11 @@ def stack_change(code: bytes) -> StackChange:
     is_register = instruction.op0_kind == OpKind.REGISTER and instruction.op0_register == Register.RSP
     if is_register and mnemonic in (Mnemonic.ADD, Mnemonic.SUB) and _is_number(instruction):
         sign = 1 if mnemonic == Mnemonic.ADD else -1
-        return StackChange(StackRule.ADDED, sign * _signed(instruction.immediate(1)))
+        return StackChange(StackRule.ADDED, sign * signed(instruction.immediate(1)))
     if is_register and mnemonic == Mnemonic.MOV and instruction.op1_register == Register.RBP:
         return StackChange(StackRule.FROM_FRAME)
     if is_register and mnemonic == Mnemonic.LEA and instruction.memory_index == Register.NONE:
-        base, distance = instruction.memory_base, _signed(instruction.memory_displacement)
+        base, distance = instruction.memory_base, signed(instruction.memory_displacement)
         if base == Register.RSP:
             return StackChange(StackRule.ADDED, distance)
         if base == Register.RBP:
@@ -90,12 +90,8 @@ def _stored(instruction: Instruction) -> int | None:
     is_store = instruction.mnemonic == Mnemonic.MOV and instruction.op0_kind == OpKind.MEMORY
     if not is_store or (instruction.memory_base, instruction.memory_index) != (Register.RSP, Register.NONE):
         return None
-    return _signed(instruction.memory_displacement)
+    return signed(instruction.memory_displacement)
 
 
 def _is_number(instruction: Instruction) -> bool:
     return instruction.op1_kind in (OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64)
-
-
-def _signed(value: int) -> int:
-    return (value & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.isa.decoder import OPTIONS
-from cyclelens.analyzer.isa.register_use import INFO
+from cyclelens.analyzer.isa.register_use import INFO, WRITES
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 from iced_x86 import (
     Decoder,
@@ -15,7 +15,6 @@ from iced_x86 import (
     RegisterExt,
 )
 
-_WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 _LEGACY_REGISTERS = 16
 """Registers of each width that legacy SSE can name; only these count here."""
 _WIDE = 32
@@ -46,7 +45,7 @@ def upper_halves(code: bytes) -> UpperHalves:
     info = INFO.info(instruction)
     if instruction.encoding in (EncodingKind.LEGACY, EncodingKind.D3NOW):
         written = any(
-            item.access in _WRITES and RegisterExt.is_xmm(item.register) for item in info.used_registers()
+            item.access in WRITES and RegisterExt.is_xmm(item.register) for item in info.used_registers()
         )
         return UpperHalves.KEEPS if written else UpperHalves.NOTHING
     positions = range(instruction.op_count)
@@ -60,7 +59,7 @@ def upper_halves(code: bytes) -> UpperHalves:
         MemorySizeExt.size(instruction.memory_size) >= _WIDE
     )
     low = [(register, access) for register, access in vectors if _is_low(register)]
-    if wide and any(access in _WRITES for _, access in low):
+    if wide and any(access in WRITES for _, access in low):
         return UpperHalves.WRITES
     if not low and not _is_low(instruction.memory_index):
         return UpperHalves.NOTHING
@@ -68,7 +67,7 @@ def upper_halves(code: bytes) -> UpperHalves:
         not wide
         and instruction.mnemonic in _READ_LOWER_HALF
         and instruction.op_kind(0) == OpKind.REGISTER
-        and not any(access in _WRITES for _, access in vectors)
+        and not any(access in WRITES for _, access in vectors)
     ):
         return UpperHalves.NOTHING
     return UpperHalves.READS if wide else UpperHalves.USES

@@ -39,11 +39,9 @@ def complete(
     thread = ThreadPoolExecutor(1, "cyclelens-measuring")
     work = thread.submit(partial(add_figures, code, model, Path(job.path), lambda _: opened(model), cancel))
     thread.shutdown(wait=False)
-    beats = 0
     while not wait([work], _HEARTBEAT).done:
         if cancel():
             raise Cancelled  # so does the thread, before it writes anything
-        beats += 1
         yield ComparisonProgress(0, 1)
     try:
         yield _table(work.result(), model.name)

@@ -118,13 +118,12 @@ def _candidates(request: EncodingRequest) -> Iterator[tuple[tuple[object, ...], 
         for order, form, filled in matching:
             width = known_width(form, filled, meaning.suffix)
             given_to = _given(form, filled, request, width)
-            code = None if given_to is None else _bytes(form, given_to, decoration, request)
-            if given_to is not None and code is not None:
-                yield (
-                    _rank(form, code, order, filled, request),
-                    code,
-                    shortened(filled, given_to, width),
-                )
+            if given_to is None:
+                continue
+            code = encodable.code_of(form, given_to, decoration, long_vex="vex3" in request.wishes)
+            if code is not None:
+                rank = _rank(form, code, order, filled, request)
+                yield rank, code, shortened(filled, given_to, width)
 
 
 def _may_have(word: str, operand: Operand, *, is_target: bool) -> bool:
@@ -369,12 +368,6 @@ def _given(
                 return None
             given.append(number)
     return given
-
-
-def _bytes(
-    form: Form, given: Sequence[_Given], decoration: Decoration, request: EncodingRequest
-) -> bytes | None:
-    return encodable.code_of(form, given, decoration, long_vex="vex3" in request.wishes)
 
 
 def _address(operand: MemoryOperand, request: EncodingRequest) -> EncoderMemory:

@@ -14,7 +14,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import includes
 from cyclelens.analyzer.frontend.files.includes import RefusedInclude
-from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.chunks import LINE_END, SourceText
 from cyclelens.analyzer.frontend.source.scanner import LineIndex, RawStatement
 from cyclelens.analyzer.model.source import Origin
 from msgspec import Struct
@@ -40,8 +40,6 @@ _MESSAGE = rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)"
 INCLUDING = re.compile(r"\.include", re.IGNORECASE)
 """Matches texts that include others with `.include`."""
 _INCLUDE = r'(?i)\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?'
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_SAFE_STUB = r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}"
 _DEFINE = r"(?s)[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?"
 
 
@@ -74,7 +72,7 @@ def wants_preprocessor(source: SourceText, origin: Origin) -> bool:
 
 def plain(text: str) -> Expanded:
     """The text without any expansion."""
-    count = 1 + (len(_LINE_END.findall(text)) if "\r" in text else text.count("\n"))
+    count = 1 + (len(LINE_END.findall(text)) if "\r" in text else text.count("\n"))
     return Expanded(text, range(count), (True,) * count)
 
 
@@ -93,7 +91,7 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Ca
         return not_preprocessed(text, "There is no C compiler on PATH.")
     try:
         return _preprocess(
-            _LINE_END.sub("\n", text), compiler, origin, tuple(found.contents.items()), cancel, caches
+            LINE_END.sub("\n", text), compiler, origin, tuple(found.contents.items()), cancel, caches
         )
     except external.TooMuchError as error:
         return _too_long(text, error.written[""].decode("utf-8", "replace"))
@@ -132,7 +130,7 @@ def _unchanged(text: str, notes: Iterable[ExpansionNote]) -> Expanded:
 
 def _first_line(text: str) -> int:
     match = _DIRECTIVES.search(text)
-    return len(_LINE_END.findall(text, 0, match.start())) if match else 0
+    return len(LINE_END.findall(text, 0, match.start())) if match else 0
 
 
 _MOST_KEPT = 16
@@ -200,7 +198,7 @@ def _run(
         missing = re.search(_MISSING, done.errors)
         if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
             break
-        if not re.fullmatch(_SAFE_STUB, missing[1]):
+        if not re.fullmatch(includes.SAFE_STUB, missing[1]):
             break
         stubs[missing[1]] = ""
     if forbidden := re.search(_FORBIDDEN, done.errors):
@@ -240,7 +238,7 @@ def _run(
 def _may_be_read(name: str, compiler: str, origin: Origin) -> bool:
     # Relative names start at the run's folder. A system header may still include a file that a macro names,
     # so every file is checked.
-    is_stub = not os.path.isabs(name) and re.fullmatch(_SAFE_STUB, name)
+    is_stub = not os.path.isabs(name) and re.fullmatch(includes.SAFE_STUB, name)
     return bool(is_stub) or includes.may_read(name, origin) or external.is_of_system(name, compiler)
 
 
@@ -293,7 +291,7 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
             if match:
                 content = _read_included(match[1], origin, depth)
                 if isinstance(content, str):
-                    take(_LINE_END.split(content), depth + 1, user_line)
+                    take(LINE_END.split(content), depth + 1, user_line)
                     line = match[2] or ""
                 else:
                     notes.append(ExpansionNote(user_line, "include-not-read", content.message))
@@ -302,7 +300,7 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
             user_lines.append(user_line)
             own.append(at is None and expanded.own[number])
 
-    take(_LINE_END.split(expanded.text), 0, None)
+    take(LINE_END.split(expanded.text), 0, None)
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), expanded.preprocessed)
 
 

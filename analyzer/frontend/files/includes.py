@@ -26,11 +26,14 @@ from hashlib import blake2b
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.common.regular_files import is_regular, open_regular
+from cyclelens.analyzer.frontend.source.chunks import LINE_END
 from cyclelens.analyzer.model.source import Origin
 from msgspec import Struct, field
 
 _OPEN_FILES = "/proc/self/fd"
 """Folder with links to this process's open files."""
+SAFE_STUB = r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}"
+"""Name of a missing file that an empty one may replace in a program's folder."""
 MAXIMUM_FILES = 500
 MAXIMUM_BYTES = 32 << 20
 """Bytes of all included files together."""
@@ -64,7 +67,6 @@ _DEFINITION = rf"(?m)(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>
 _LITERAL = r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?'
 _OTHER_MACRO = r"\s+([A-Za-z_]\w*)\s*"
 _CONTINUATION = r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)"
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class RefusedInclude(Struct, frozen=True):
@@ -343,7 +345,7 @@ def _named(
         if not any(map(groups.get, ("word", "data", "asked"))):
             continue
         place = match.end("word") if groups["word"] else match.start()
-        line += len(_LINE_END.findall(text, counted, place))
+        line += len(LINE_END.findall(text, counted, place))
         counted = place
         while joined < len(joins) - 1 and joins[joined] <= place:
             joined += 1

@@ -19,6 +19,7 @@ from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.files.nasm_macros import INPUT, RESULT, ExpandedText
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.source.chunks import LINE_END
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
 from msgspec import Struct, field
@@ -30,7 +31,6 @@ largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _MOST_KEPT = 8
-_SAFE_STUB = r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}"
 _GNU_INPUT = "input.s"
 _GNU_MESSAGE = r"(.+?):(\d+): (?:Error|Fatal error): (.*)"
 _GNU_USE = rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here"
@@ -57,7 +57,6 @@ generated file. The user's own definitions and such a file take precedence."""
 _UNWANTED = r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
 """Lines without bytes: directives that GNU as does not know, and source file names, which it would report as
 files that it read and use instead of the text's name."""
-_LINE_END = r"\r\n|\n|\r"
 
 
 class Assembled(Struct):
@@ -140,7 +139,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
     options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
     options += [f"--listing-cont-lines={_GNU_CONTINUED}", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
-    lines = ["" if re.match(_UNWANTED, line) else line for line in re.split(_LINE_END, text)]
+    lines = ["" if re.match(_UNWANTED, line) else line for line in LINE_END.split(text)]
     call = _Call([program, *options, *folders], _GNU_INPUT, {}, origin, cancel)
     done = _accepted(result, "GNU as", lines, call, _gnu_mistakes)
     if done is None:
@@ -267,9 +266,11 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
     command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
-    lines = re.split(_LINE_END, text)
+    lines = LINE_END.split(text)
     # A missing file is replaced by one that warns if it is used.
-    stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if re.fullmatch(_SAFE_STUB, name)}
+    stubs = {
+        f"stubs/{name}": _STUB for name in sorted(found.missing) if re.fullmatch(includes.SAFE_STUB, name)
+    }
     smart = "smartalign" in found.packages
     given = {"stubs/.empty": "", **stubs}
     call = _NasmCall(command, INPUT, given, origin, cancel, defines, folded, smart, found.hidden)

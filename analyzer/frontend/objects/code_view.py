@@ -18,6 +18,7 @@ from cyclelens.analyzer.frontend.objects.elf_writer import (
     ForeignSection,
     ForeignSymbol,
 )
+from cyclelens.analyzer.frontend.statements.directives import leb128
 from msgspec import Struct
 
 _SIGNATURE = b"\4\0\0\0"
@@ -159,30 +160,12 @@ def _program(piece: _CodeViewPiece, names: dict[int, str]) -> tuple[bytes, int]:
     code = bytearray(_SET_ADDRESS + bytes(8))
     place, line = 0, 1
     for offset, file, wanted, column in piece.rows:
-        code += bytes([_ADVANCE]) + _unsigned(max(offset - place, 0))
-        code += bytes([_SET_FILE]) + _unsigned(files.index(file) + 1)
-        code += bytes([_SET_COLUMN]) + _unsigned(column)
-        code += bytes([_ADVANCE_LINE]) + _signed(wanted - line) + bytes([_COPY])
+        code += bytes([_ADVANCE]) + leb128("uleb128", max(offset - place, 0))
+        code += bytes([_SET_FILE]) + leb128("uleb128", files.index(file) + 1)
+        code += bytes([_SET_COLUMN]) + leb128("uleb128", column)
+        code += bytes([_ADVANCE_LINE]) + leb128("sleb128", wanted - line) + bytes([_COPY])
         place, line = max(offset, place), wanted
-    code += bytes([_ADVANCE]) + _unsigned(max(piece.size - place, 0)) + _END
+    code += bytes([_ADVANCE]) + leb128("uleb128", max(piece.size - place, 0)) + _END
     front = struct.pack("<HI", 4, len(header)) + header
     whole = struct.pack("<I", len(front) + len(code)) + front
     return whole + bytes(code), len(whole) + len(_SET_ADDRESS)
-
-
-def _unsigned(value: int) -> bytes:
-    """LEB128."""
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(found) + bytes([value])
-
-
-def _signed(value: int) -> bytes:
-    """Signed LEB128."""
-    found = bytearray()
-    while not -0x40 <= value < 0x40:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(found) + bytes([value & 0x7F])

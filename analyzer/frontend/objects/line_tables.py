@@ -36,26 +36,22 @@ class DebugInfo:
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
         """Source places of the instructions at these addresses of a function; None where unknown. Code
         inlined from the system's own files has the place of its call."""
-        return _look_up_places(self._dwarf, function, addresses)
+        for unit in _units(self._dwarf, function.address):
+            program = self._dwarf.line_program_for_CU(unit)
+            ranges = [] if program is None else list(_line_ranges(program, function))
+            if ranges and program is not None:
+                found = _look_up(ranges, addresses)
+                if any(place is not None and _is_of_system(place.file) for place in found):
+                    calls = sorted(_inlined_calls(self._dwarf, unit, program, function), key=_call_length)
+                    return [_own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)]
+                return found
+        return [None] * len(addresses)
 
     def unwinding_entries(self) -> Iterator[tuple[int, int]]:
         """First address and size in bytes of each piece of code that has an entry for unwinding the stack."""
         for entry in self._dwarf.EH_CFI_entries() if self._dwarf.has_EH_CFI() else ():
             if isinstance(entry, FDE):
                 yield entry["initial_location"], entry["address_range"]
-
-
-def _look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
-    for unit in _units(dwarf, function.address):
-        program = dwarf.line_program_for_CU(unit)
-        ranges = [] if program is None else list(_line_ranges(program, function))
-        if ranges and program is not None:
-            found = _look_up(ranges, addresses)
-            if any(place is not None and _is_of_system(place.file) for place in found):
-                calls = sorted(_inlined_calls(dwarf, unit, program, function), key=_call_length)
-                return [_own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)]
-            return found
-    return [None] * len(addresses)
 
 
 def _units(dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
