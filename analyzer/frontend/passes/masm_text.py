@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 
-from cyclelens.analyzer.frontend.files.masm_includes import included_statements
+from cyclelens.analyzer.frontend.files.includes import read_permitted
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.source import masm
 from cyclelens.analyzer.frontend.source.masm_frames import with_frames
 from cyclelens.analyzer.frontend.source.masm_macros import MasmExpansion
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
-from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.model.source import Origin, Severity
 
 _MESSAGE = (
     "This looks like MASM: instructions, labels, conditions, constants, macros, structures and USES are "
@@ -19,6 +21,10 @@ _MESSAGE = (
 
 _OF_LISTINGS = "listing.inc"
 """MSVC's listings include it for ``npad``, which ``masm.py`` knows."""
+_MAXIMUM_BYTES = 1 << 20
+"""Of an included file."""
+_COMMENT = r"('[^'\n]*'|\"[^\"\n]*\")|;[^\n]*"
+_CONTINUED = r"\\[ \t]*\r?\n"
 
 
 def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[RawStatement]:
@@ -30,7 +36,7 @@ def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[Ra
     missing: list[str] = []
 
     def included(name: str) -> Sequence[RawStatement] | None:
-        found = included_statements(name, run.options.origin)
+        found = _included_statements(name, run.options.origin)
         if found is None and not (is_listing and name == _OF_LISTINGS):
             missing.append(name)
         return found
@@ -44,3 +50,23 @@ def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[Ra
         run.report("include-not-read", message, *place, Severity.WARNING)
     placed = expansion.types.sized(with_frames(expanded))
     return list(masm.statements(placed, is_listing=is_listing))
+
+
+def _included_statements(name: str, origin: Origin) -> Sequence[RawStatement] | None:
+    """The statements of a file, found beside the text or in its include paths; None if there is none that may
+    be read. Their offsets mean nothing."""
+    folder = os.path.dirname(origin.path) if origin.path else ""
+    for place in (folder, *origin.include_paths, *origin.folders):
+        if not place:
+            continue
+        try:
+            content = read_permitted(os.path.normpath(os.path.join(place, name)), origin, _MAXIMUM_BYTES)
+        except (OSError, ValueError):
+            continue
+        if len(content) > _MAXIMUM_BYTES:
+            return None
+        text = re.sub(masm.COMMENT_BLOCK, "", content.decode("utf-8", "replace"))
+        text = re.sub(_COMMENT, lambda match: match[1] or "", text)
+        lines = re.sub(_CONTINUED, " ", text).splitlines()
+        return [RawStatement(0, line) for line in lines if line.strip()]
+    return None
