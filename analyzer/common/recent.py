@@ -7,7 +7,7 @@ abandoned edits do not. Generations change between texts only (or batches of mac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 _Key = TypeVar("_Key")
@@ -43,6 +43,16 @@ class Recent(Generic[_Key, _Value]):
             if value is not None:
                 self._young[key] = value
         return value
+
+    def each(self, keys: Iterable[_Key], make: Callable[[_Key], _Value]) -> list[_Value]:
+        """The values of these keys; those that are unknown are made."""
+        found = []
+        for key in keys:
+            value = self.get(key)
+            if value is None:
+                value = self[key] = make(key)
+            found.append(value)
+        return found
 
     def __setitem__(self, key: _Key, value: _Value) -> None:
         self._young[key] = value

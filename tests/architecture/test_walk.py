@@ -14,10 +14,10 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = str(Path(cyclelens.analyzer.__file__).parent)
-MODULES = 130
-RETURNS = 1_250
+MODULES = 129
+RETURNS = 935
 """The walk was shortened from 124 modules and 1,453 returns to 114 and 863. The checks of functions, a file
-each, and what they read made it 127 and 1,221."""
+each, and what they read made it 130 and 1,246; then a part of the text kept what its statements say."""
 
 
 def walk(analyzer: Analyzer, text: str, options: AnalysisOptions) -> list[str]:

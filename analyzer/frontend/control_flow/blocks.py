@@ -55,6 +55,11 @@ class FoundRuns(Struct, frozen=True):
     """Numbers of the blocks, from 1."""
     is_function: bool = False
 
+    @classmethod
+    def of_loop(cls, runs: Sequence[Sequence[int]], numbers: Sequence[int]) -> FoundRuns:
+        """The blocks of a loop; without ``numbers`` they are one run, because the loop has only one path."""
+        return cls(runs, numbers) if numbers else cls([[at for run in runs for at in run]])
+
 
 def cut(
     targets: Sequence[int | None] | Mapping[int, int | None],

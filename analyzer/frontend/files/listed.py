@@ -1,4 +1,4 @@
-"""Turns a listing into instructions: jump targets, the statements of regions, and loops."""
+"""Turns a listing into instructions: jump targets, the statements of regions, loops, and functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, name_loops
 from cyclelens.analyzer.frontend.files.listings import ListedBytes, Listing
-from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.machine_flow import (
+    PADDING,
+    MachineCode,
+    Surroundings,
+    code_of,
+    is_padding,
+)
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
@@ -217,16 +224,18 @@ def loops(
             line = (
                 known[loop.key][1] if section is origins[loop.lowest][0] else section.listed[pieces[0]].line
             )
-            start, end = lines.content(line, text)
-            _, column, end_column = lines.span(start, end)
-            last_line = max(section.listed[pieces[-1]].line, line)
-            end = lines.content(last_line, text)[1]
-            span = Span(names[loop.key], start, end, line, last_line, column, end_column)
-            executed = FoundRuns(runs, [number for number, _ in own])
-            if is_path:
-                executed = FoundRuns([[at for run in runs for at in run]])
+            span = _span(names[loop.key], line, section.listed[pieces[-1]].line, lines, text)
+            executed = FoundRuns.of_loop(runs, () if is_path else [number for number, _ in own])
             result.append(ListedCode(span, section, pieces, executed, loop_found))
     return result
+
+
+def _span(name: str, line: int, last_line: int, lines: LineIndex, text: str) -> Span:
+    """The place of code from one line to another, or of the first one if the other is above it."""
+    start, end = lines.content(line, text)
+    _, column, end_column = lines.span(start, end)
+    last_line = max(last_line, line)
+    return Span(name, start, lines.content(last_line, text)[1], line, last_line, column, end_column)
 
 
 def _instruction(section: SectionCode, at: int) -> Instruction | None:
@@ -239,6 +248,49 @@ def _instruction(section: SectionCode, at: int) -> Instruction | None:
     if listed.is_data and not (instructions and instructions[-1].mnemonic == "ret"):
         return None
     return instructions[-1]
+
+
+def functions(
+    listing: Listing,
+    found: dict[str, SectionCode],
+    user_lines: Callable[[int], int],
+    lines: LineIndex,
+    text: str,
+) -> Iterator[ListedCode]:
+    """All functions, in the order of their sections. ``user_lines``: line of the listing -> line of the
+    file."""
+    file = listing.object
+    if file is None:
+        return
+    try:
+        known = file.functions
+    except ObjectFileError:
+        return
+    for section in found.values():
+        base = file.base(section.name)
+        if base is None or section.name not in listing.code_sections:
+            continue
+        for function in known:
+            if function.origin != base:
+                continue
+            first, end = function.address - base, function.end - base
+            inside = [at for at, piece in enumerate(section.pieces) if first <= piece.offset < end]
+            while inside and (section.listed[inside[-1]].is_data or _fills(section, inside[-1])):
+                inside.pop()
+            if not inside:
+                continue
+            label = listing.labels.get((section.name, first))
+            line = section.listed[inside[0]].line
+            if label is not None and label[1] >= 0:
+                line = min(user_lines(label[1]), line)
+            span = _span(function.name, line, section.listed[inside[-1]].line, lines, text)
+            yield ListedCode(span, section, inside, is_function=True)
+
+
+def _fills(section: SectionCode, at: int) -> bool:
+    """Whether a piece is only padding."""
+    code = section.pieces[at].code
+    return not code or section.listed[at].is_alignment or all(map(is_padding, decode(code, section.caches)))
 
 
 def iaca(found: dict[str, SectionCode], lines: LineIndex, text: str) -> Iterator[ListedCode]:

@@ -23,6 +23,18 @@ FLAGS = frozenset("CPAZSO")
 _REMEMBERED = 1 << 14
 
 
+class Mistake(Struct, frozen=True):
+    """A likely mistake at a statement, as the checks report it."""
+
+    code: str
+    message: str
+    """``{0}`` stands for the line of the first of ``others``, ``{1}`` for that of the second."""
+    index: int
+    """Its statement."""
+    others: tuple[int, ...] = ()
+    """Statements that the message names."""
+
+
 class InstructionEffects(Struct, frozen=True):
     """What an instruction does, wherever it stands."""
 
@@ -92,26 +104,26 @@ def function_flow(
 ) -> FunctionFlow | None:
     """The graph of a function; None if part of it is unknown: data among its code, a jump through a table,
     a statement that cannot be encoded. ``transfers``: those of the program (``transfers_of``)."""
-    known = caches.of(_Known).effects
-    found: list[FunctionStep] = []
-    targets: list[str] = []
+    indices, codes = [], []
     for index in range(function.first, function.last):
         content = contents.get(index)
         if content is None or isinstance(content, Alignment):
             continue
-        statement = program.statements[index]
-        if statement.kind is not StatementKind.INSTRUCTION or not isinstance(content, Encoded | Jump):
+        is_instruction = program.statements[index].kind is StatementKind.INSTRUCTION
+        if not is_instruction or not isinstance(content, Encoded | Jump):
             return None
-        code = content.code if isinstance(content, Encoded) else _code_of(content)
-        does = known.get(code)
-        if does is None:
-            does = known[code] = _effects(code, caches)
+        indices.append(index)
+        codes.append(content.code if isinstance(content, Encoded) else _code_of(content))
+    found: list[FunctionStep] = []
+    targets: list[str] = []
+    effects = caches.of(_Known).effects.each(codes, lambda code: _effects(code, caches))
+    for index, does in zip(indices, effects, strict=True):
         leaves, target = transfers.get(index, (None, ""))
         if not does or leaves is TransferKind.SWITCH:
             return None
         if leaves is TransferKind.CALL and target and never_returns(target):
             leaves = TransferKind.STOP
-        found.append(_step(index, statement.text, does[0], leaves))
+        found.append(_step(index, program.statements[index].text, does[0], leaves))
         targets.append(target)
     return _linked(program, function, found, targets)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FLAGS, FunctionFlow
-from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
+from cyclelens.analyzer.frontend.mistakes.function_flow import FLAGS, FunctionFlow, Mistake
 
 _COMPARES = (
     "cmp",

@@ -10,8 +10,7 @@ from cyclelens.analyzer.frontend.mistakes import (
     unrestored_register,
     unwritten_register,
 )
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow
-from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, Mistake
 
 CHECKS: tuple[Callable[[FunctionFlow], Iterable[Mistake]], ...] = (
     unwritten_register.find,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep
-from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, Mistake
 from cyclelens.analyzer.isa.stack import StackRule
 
 _State = tuple[int | None, int | None]

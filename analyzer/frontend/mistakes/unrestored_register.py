@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, spread
-from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, Mistake, spread
 
 CALLERS = frozenset({"RBX", "RBP", "R12", "R13", "R14", "R15"})
 """Registers that a function has to preserve under both calling conventions, System V's and Windows'."""

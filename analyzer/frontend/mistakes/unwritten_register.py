@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, spread
-from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, Mistake, spread
 from cyclelens.analyzer.frontend.mistakes.unrestored_register import CALLERS, COPIES
 
 _UNDEFINED = frozenset({

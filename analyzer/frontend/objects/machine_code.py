@@ -386,9 +386,9 @@ def _between(
 
 def _of_loop(listing: _FunctionListing, loop: Loop, name: str) -> _Named:
     parts, is_path = loop.parts
-    runs = [part.block.places for part in parts]
-    code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
-    code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
+    code = FoundRuns.of_loop(
+        [part.block.places for part in parts], () if is_path else range(1, len(parts) + 1)
+    )
     return name, code, FoundLoop(loop, listing.jump)
 
 

@@ -8,10 +8,12 @@ from functools import partial
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, MadeRegion, find_loops
+from cyclelens.analyzer.frontend.control_flow.program_flow import transfers_of
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
+from cyclelens.analyzer.frontend.mistakes.function_flow import function_flow
+from cyclelens.analyzer.frontend.mistakes.registry import CHECKS
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
-from cyclelens.analyzer.frontend.passes.function_checks import check_functions
 from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
@@ -38,6 +40,9 @@ from msgspec import Struct, field
 
 _NASM_ALIGNMENT = 16
 """Default alignment of code sections in NASM and MASM, in bytes."""
+_MOST_CHECKED = 3_000
+"""Statements of a text whose functions are checked for mistakes: longer ones are rarely written by hand, and
+every edit would take longer."""
 
 _Circumstances = tuple[tuple[object, ...], list[object]]
 """Statements of a region with their locations, and the facts about the rest of the text that they depend
@@ -90,7 +95,7 @@ class BuiltinPass:
         self.run.has_code = any(each.kind is StatementKind.INSTRUCTION for each in self.program.statements)
         if self.run.style is AssemblerStyle.NASM:
             self.program.follow_nasm()
-        self.encoder = self._encoder(self.program)
+        self.encoder = Encoder(self.program, self.run.client, self.run.stop, self.run.memory)
         self.layouts = Layouts(self.program, self.encoder)
         self.run.spot = partial(spot_in_text, self.layouts)
         places = [CodeRange(span, *self.program.slice(span.start, span.end)) for span in spans]
@@ -127,7 +132,7 @@ class BuiltinPass:
         firsts = [(window.found.first, one.regions) for window, one in zip(windows, made, strict=False)]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
         remark_wide_code(self.run, self.program, firsts, refused)
-        check_functions(self.run, self.program, self.layouts, self.encoder)
+        self._check_functions()
         return [region for one in kept for region in one.regions]
 
     def _functions(self) -> list[CodeRange]:
@@ -137,13 +142,9 @@ class BuiltinPass:
         size, caches = self.layouts.known_size, self.run.memory.caches
         return find_loops(self.program, self.run.lines, size, caches)
 
-    def _encoder(self, program: Program) -> Encoder:
-        run = self.run
-        return Encoder(program, run.client, run.stop, run.memory)
-
     def _measure(self, program: Program) -> Distances:
         """Distances between labels in the part of the text read so far."""
-        return Layouts(program, self._encoder(program))
+        return Layouts(program, Encoder(program, self.run.client, self.run.stop, self.run.memory))
 
     def _windows(self, places: Iterable[CodeRange]) -> list[_RegionStatements]:
         windows = []
@@ -179,7 +180,7 @@ class BuiltinPass:
     def _circumstances(self, window: _RegionStatements) -> _Circumstances:
         found = window.found
         span, first, last = found.span, found.first, found.last
-        parts = tuple(self.run.lines.locate(offset) for offset in self.program.offsets(first, last))
+        parts = tuple(map(self.run.lines.locate, self.program.offsets(first, last)))
         marker = (
             self.run.options.allow_external_programs,
             span.name,
@@ -220,10 +221,8 @@ class BuiltinPass:
 
         found = None
         if window.found.loop is not None and code is not None:
-            numbers = window.found.numbers
-            found = FoundRuns(
-                code.runs([part.places for part in window.found.parts], joined=not numbers), numbers
-            )
+            runs = code.runs([part.places for part in window.found.parts])
+            found = FoundRuns.of_loop(runs, window.found.numbers)
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
         where = "" if not indices or self.layouts.modulus(indices[0]) else window.section
@@ -245,6 +244,25 @@ class BuiltinPass:
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)
         return Placement(offset % known, known)
+
+    def _check_functions(self) -> None:
+        """Report likely mistakes in functions, each at its statement."""
+        program = self.program
+        if len(program.statements) > _MOST_CHECKED:
+            return
+        functions, transfers = find_functions(program), transfers_of(program)
+        self.layouts.prepare({function.label.section for function in functions})
+        for function in functions if not self.run.stop() else ():
+            section = program.statements[function.first].section
+            code = RegionCode(self.layouts, self.encoder, section, [range(function.first, function.last)])
+            code.read()
+            flow = function_flow(program, function, code.contents, transfers, self.run.memory.caches)
+            for check in CHECKS if flow is not None else ():
+                for mistake in check(flow):
+                    lines = [self.run.lines.locate(program.span(at)[0])[0] + 1 for at in mistake.others]
+                    message = mistake.message.format(*lines)
+                    place = program.span(mistake.index)
+                    self.run.report(mistake.code, message, *place, Severity.INFORMATION)
 
     def _report_includes(self) -> None:
         """Report includes in macros or with other statements on their line: they may contain code."""

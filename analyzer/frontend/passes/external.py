@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache, partial
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
 from cyclelens.analyzer.frontend.control_flow.loops import MadeRegion
 from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import ExpansionNote, plain
-from cyclelens.analyzer.frontend.files.listed_functions import functions
-from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.files.whole_file import (
     ASSEMBLERS,
     BACKENDS,
@@ -104,8 +101,8 @@ def by_another_program(
         places += listed.iaca(found, run.lines, run.text)
     places = run.choose(
         places,
-        partial(_functions, run, assembled.listing, found, user_line),
-        partial(_loops, run, assembled.listing, found, user_line),
+        lambda: list(listed.functions(assembled.listing, found, user_line, run.lines, run.text)),
+        lambda: listed.loops(assembled.listing, found, user_line, run.lines, run.text, run.memory.caches),
     )
     run.spans = [place.span for place in places]
     covers = coverage(run.spans)
@@ -148,22 +145,6 @@ def _with_lost(assembled: Assembled) -> list[ExpansionNote]:
     lost = f"{count} line{'s are' if count > 1 else ' is'} not understood, the first is line "
     told = replace(first, message=f"{first.message} {lost}{min(assembled.refused) + 1}.")
     return [told if note is first else note for note in assembled.notes]
-
-
-_Sections = dict[str, listed.SectionCode]
-_UserLine = Callable[[int], int]
-
-
-def _functions(
-    run: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
-) -> list[listed.ListedCode]:
-    return list(functions(listing, found, user_line, run.lines, run.text))
-
-
-def _loops(
-    run: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
-) -> list[listed.ListedCode]:
-    return listed.loops(listing, found, user_line, run.lines, run.text, run.memory.caches)
 
 
 def _place_of(run: AssemblyRun, line: int) -> tuple[tuple[int, int, int], str]:

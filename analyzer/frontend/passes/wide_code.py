@@ -102,7 +102,7 @@ def _writes_wide(statement: Statement) -> bool:
     if not _VECTOR_STATEMENT.match(text) or not _WIDE.search(text):
         return False
     operands = cut_operands(text.partition(" ")[2] or text.partition("\t")[2])[0]
-    target = operands[-1 if statement.dialect.name == "att" else 0]
+    target = operands[-1 if statement.dialect.is_att else 0]
     return _TARGET.match(target.strip()) is not None
 
 

@@ -53,7 +53,7 @@ class _Parsed(Struct, frozen=True):
 
 
 def parse(text: str, is_att: bool) -> _Parsed:
-    if has_odd_blank(text):
+    if not text.isascii() and has_odd_blank(text):
         # It is refused where it would be encoded, with all of its labels.
         return _Parsed((), 0, text, StatementKind.INSTRUCTION)
     labels = []

@@ -229,13 +229,12 @@ class RegionCode(Struct):
         if causes:
             self.refused = causes
 
-    def runs(self, parts: Sequence[range], *, joined: bool) -> list[list[int]]:
-        """Pieces of each part; with ``joined``, all of them as one run in the order of the parts."""
-        found = [
-            list(range(bisect_left(self.indices, part.start), bisect_left(self.indices, part.stop)))
+    def runs(self, parts: Sequence[range]) -> list[range]:
+        """Pieces of each part."""
+        return [
+            range(bisect_left(self.indices, part.start), bisect_left(self.indices, part.stop))
             for part in parts
         ]
-        return [[at for run in found for at in run]] if joined else found
 
     def _piece(self, index: int, content: Content | RefusedStatement, is_keystone: bool) -> Piece:
         if isinstance(content, RefusedStatement):

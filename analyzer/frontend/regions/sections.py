@@ -38,7 +38,12 @@ from cyclelens.analyzer.frontend.programs.scope import (
 )
 from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
 from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective, leb128
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue, evaluate
+from cyclelens.analyzer.frontend.statements.expressions import (
+    ExpressionError,
+    ExpressionValue,
+    evaluate,
+    refuse_zero,
+)
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import (
     UNBOUNDED,
@@ -81,13 +86,12 @@ class Layouts(Struct):
 
     def take_added(self) -> None:
         """Take in the parts that were added to the program since the last call, for distances."""
-        added = range(self._parts, len(self.program.parts))
-        self._parts = len(self.program.parts)
-        for number in added:
+        for number in range(self._parts, len(self.program.parts)):
             part = self.program.parts[number]
             for section in self._added.keys() & part.sections().keys():
                 add_places(self._added[section], part, self.program.firsts[number], section)
             self._find_sizes(self._prepared & part.sections().keys(), range(number, number + 1))
+        self._parts = len(self.program.parts)
 
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements in some sections; some stay unknown if the text is given up."""
@@ -103,9 +107,10 @@ class Layouts(Struct):
         for number in numbers:
             first, part = self.program.firsts[number], self.program.parts[number]
             for name in names:
-                indices = part.in_section(name)
                 known: SectionPart | None = part.section_parts.get(name)
-                if not indices or (known is not None and known.holds(self.program, first, circumstances)):
+                if known is not None and known.holds(self.program, first, circumstances):
+                    continue
+                if not (indices := part.in_section(name)):
                     continue
                 section_part = part.section_parts[name] = SectionPart(
                     indices, [None] * len(indices), circumstances=circumstances
@@ -262,7 +267,7 @@ class Layouts(Struct):
         runs = [
             (run.subsection, part, number, run)
             for part, found in enumerate(self.program.parts)
-            if found.in_section(name)
+            if name in found.section_parts
             for number, run in enumerate(found.section_parts[name].runs)
         ]
         runs.sort(key=lambda each: each[0])
@@ -390,7 +395,7 @@ class Layouts(Struct):
                 partial(self._final, index, dot),
                 dialect=statement.dialect,
                 section=SECTION_SIGN + statement.section,
-                divided_by_zero=_refuse_zero,
+                divided_by_zero=refuse_zero,
             )
         finally:
             self._depth -= 1
@@ -443,8 +448,3 @@ class Layouts(Struct):
             name in (".", "$") or self.program.find_label(name, found.place) is not None
             for name in symbols(found.assigned.text)
         )
-
-
-def _refuse_zero() -> None:
-    """GNU as refuses division by zero in expressions that it evaluates late. Raises ExpressionError."""
-    raise ExpressionError("This divides by zero.")

@@ -21,14 +21,10 @@ class Dialect(Struct, frozen=True):
     """Written for GNU as; NASM and MASM write numbers differently."""
     is_nasm: bool = False
     """Written for NASM, which makes other choices between several encodings."""
+    is_masm: bool = False
+    """Written for MASM: names may have more characters, and memory operands with names are RIP-relative."""
     is_relative: bool = False
     """Addresses without a register are RIP-relative: after NASM's ``default rel``, and always in MASM."""
-
-    @property
-    def is_masm(self) -> bool:
-        """Written for MASM: names may have more characters, and memory operands with names are
-        RIP-relative."""
-        return not (self.is_gnu or self.is_nasm)
 
     @property
     def name(self) -> str:
@@ -52,7 +48,7 @@ class AssemblerStyle(StrEnum):
 ATT = Dialect(is_att=True, bare_registers=False)
 INTEL = Dialect(is_att=False, bare_registers=True)
 _ATT_BARE = Dialect(is_att=True, bare_registers=True)
-MASM = Dialect(is_att=False, bare_registers=True, is_gnu=False, is_relative=True)
+MASM = Dialect(is_att=False, bare_registers=True, is_gnu=False, is_masm=True, is_relative=True)
 NASM = Dialect(is_att=False, bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 

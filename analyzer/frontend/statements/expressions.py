@@ -113,6 +113,11 @@ def evaluate(
     return value
 
 
+def refuse_zero() -> None:
+    """GNU as refuses division by zero in expressions that it evaluates late. Raises ExpressionError."""
+    raise ExpressionError("This divides by zero.")
+
+
 def _has_words(dialect: Dialect) -> bool:
     """Whether words can be operators."""
     return not (dialect.is_att or dialect.is_nasm)
