@@ -283,11 +283,7 @@ def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Positi
     prediction = replace(prediction, positions=places)
     assumed = (*prediction.assumptions, *unknown_offset(prediction, run.query.placement))
     if run.query.detail.alternatives:
-        assumed += _overlaps(run, block, prediction.cycles_per_iteration)
+        # Accesses that could overlap in memory for some data, with their cost.
+        accessed, cycles = accesses(block.instructions), prediction.cycles_per_iteration
+        assumed += overlaps(block, accessed, cycles, run.others())
     return replace(prediction, assumptions=assumed)
-
-
-def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
-    """Accesses that could overlap in memory for some data, with their cost."""
-    accessed = accesses(block.instructions)
-    return overlaps(block, accessed, cycles, run.others())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.isa import spelling
+from cyclelens.analyzer.isa.forms import forms_of
 from iced_x86 import (
     CpuidFeature,
     EncodingKind,
@@ -12,6 +14,7 @@ from iced_x86 import (
     OpCodeInfo,
     OpCodeOperandKind,
     OpCodeTableKind,
+    OpKind,
 )
 from msgspec import Struct
 
@@ -24,6 +27,7 @@ _IMPLIED_ADDRESSES = frozenset(
     }
 )
 """Operands of MOVS, MASKMOV and XLAT, which are not visible operands in the fact tables."""
+_PLACES = frozenset({OpKind.REGISTER, OpKind.MEMORY})
 _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
 """By table: 0F, 0F 38 or 0F 3A before the opcode."""
 
@@ -31,12 +35,14 @@ _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKi
 class EncodingForm(Struct, frozen=True):
     """Facts about one code."""
 
-    description: str
-    """Code in the manual's notation (``spelling.described``)."""
+    forms: Mapping[str, str]
+    """Its forms in the fact tables (``forms_of``)."""
     mnemonic: str
     extensions: frozenset[str]
     visible: tuple[int, ...]
     """Numbers of the operands that the fact tables show."""
+    places: tuple[int, ...]
+    """Those of them that are registers or addresses."""
     encoding: int
     escape_bytes: int
     """Escape bytes between prefixes and opcode; legacy encodings only."""
@@ -52,11 +58,13 @@ def encoding_form_of(instruction: Instruction) -> EncodingForm:
     info = OpCodeInfo(instruction.code)
     kinds = info.op_kinds()
     names = [kind_names()[kind] for kind in kinds]
+    visible = tuple([number for number, kind in enumerate(kinds) if kind not in _IMPLIED_ADDRESSES])
     return EncodingForm(
-        description=spelling.described(info),
+        forms=forms_of(spelling.described(info)),
         mnemonic=spelling.mnemonic(instruction, info),
         extensions=frozenset([_feature_names()[feature] for feature in instruction.cpuid_features()]),
-        visible=tuple([number for number, kind in enumerate(kinds) if kind not in _IMPLIED_ADDRESSES]),
+        visible=visible,
+        places=tuple([number for number in visible if instruction.op_kind(number) in _PLACES]),
         encoding=info.encoding,
         escape_bytes=1 if info.encoding == EncodingKind.D3NOW else _ESCAPE_BYTES.get(info.table, 0),
         has_modrm=info.is_group or info.op_code_len == 2 or any(map(_is_in_modrm, names)),

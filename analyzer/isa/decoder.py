@@ -9,12 +9,10 @@ relative).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.isa.codes import EncodingForm, encoding_form_of, enum_names
-from cyclelens.analyzer.isa.forms import forms_of
 from cyclelens.analyzer.isa.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
 from iced_x86 import Decoder, DecoderOptions, EncodingKind, Mnemonic, OpKind, Register, RoundingControl
@@ -74,15 +72,6 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 """Maps each prefix to itself, except that of REX only the W bit stays."""
 
 
-class _CodeFacts(Struct, frozen=True):
-    """Facts shared by all instructions with the same iced-x86 code."""
-
-    form: EncodingForm
-    forms: Mapping[str, str]
-    places: tuple[int, ...]
-    """Numbers of the visible operands that are registers or addresses."""
-
-
 class _Decoding(Struct, frozen=True):
     """An encoding and where its instructions hold their numbers."""
 
@@ -93,29 +82,20 @@ class _Decoding(Struct, frozen=True):
     branch: bool
 
 
-def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
-    form = encoding_form_of(instruction)
-    return _CodeFacts(
-        form=form,
-        forms=forms_of(form.description),
-        places=tuple([n for n in form.visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
-    )
-
-
 def signed(value: int) -> int:
     """An unsigned 64-bit value as a signed one."""
     return value if value < _SIGN else value - 2 * _SIGN
 
 
-def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
-    encoding = facts.form.encoding
+def _opcode_offset(code: bytes, facts: EncodingForm, prefix_end: int) -> int:
+    encoding = facts.encoding
     if encoding == _VEX:
         return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
     if encoding == _EVEX:
         return prefix_end + 4
     if encoding == _XOP:
         return prefix_end + 3
-    return prefix_end + facts.form.escape_bytes
+    return prefix_end + facts.escape_bytes
 
 
 def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
@@ -128,16 +108,16 @@ def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
     return code[prefix_end + 2] & 0x80 != 0
 
 
-def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
+def _operand_size(facts: EncodingForm, wide: bool, has_66: bool) -> int:
     """Operand size as 1, 2 or 3 for 16, 32 or 64 bits."""
-    if wide or facts.form.force_64:
+    if wide or facts.force_64:
         return 3
     if has_66:
         return 1
-    return 3 if facts.form.default_64 else 2
+    return 3 if facts.default_64 else 2
 
 
-def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
+def _form(instruction: IcedInstruction, facts: EncodingForm, repeat: int, has_memory: bool) -> str:
     """Name of the encoding form: the one specific to the prefix if the tables have it, else the plain one."""
     operand = "mem" if has_memory else "reg"
     if instruction.has_lock_prefix:
@@ -175,7 +155,7 @@ class _Decoded:
         """Instructions by their bytes."""
         self.decodings: Recent[tuple[object, ...], _Decoding] = caches.recent(_MOST_KEPT)
         """Decodings by everything that distinguishes encodings."""
-        self.facts: dict[int, _CodeFacts] = {}
+        self.facts: dict[int, EncodingForm] = {}
         """Facts by iced-x86 code."""
         self.read = IcedInstruction()
         """Reused by the decoder for every instruction."""
@@ -188,7 +168,7 @@ def _instruction(
     number = instruction.code
     facts = decoded.facts.get(number)
     if facts is None:
-        facts = decoded.facts[number] = _code_facts(instruction)
+        facts = decoded.facts[number] = encoding_form_of(instruction)
     registers: list[str | None] = []
     address, scale = _NO_ADDRESS, 1
     for position in facts.places:
@@ -204,13 +184,13 @@ def _instruction(
         prefix_end += 1
     prefixes = code[:prefix_end].translate(_WITHOUT_REGISTER_BITS)
     key: tuple[object, ...] = (number, len(code), prefixes, address)
-    if facts.form.encoding == _EVEX:
+    if facts.encoding == _EVEX:
         if (mask := REGISTERS[instruction.op_mask]) is not None:
             registers.append(mask)
         # Zeroing, vector length or rounding, broadcast.
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
-    elif facts.form.encoding not in _REX_ENCODINGS:
-        key = (*key, code[prefix_end], _wide(code, facts.form.encoding, prefix_end))
+    elif facts.encoding not in _REX_ENCODINGS:
+        key = (*key, code[prefix_end], _wide(code, facts.encoding, prefix_end))
     decoding = decoded.decodings.get(key)
     if decoding is None:
         decoding = decoded.decodings[key] = _decoding_of(code, instruction, decoder, facts, prefix_end)
@@ -227,7 +207,7 @@ def _instruction(
 
 
 def _decoding_of(
-    code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: _CodeFacts, prefix_end: int
+    code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: EncodingForm, prefix_end: int
 ) -> _Decoding:
     """What the instruction shares with all others that have the same cache key."""
     opcode_offset = _opcode_offset(code, facts, prefix_end)
@@ -236,12 +216,12 @@ def _decoding_of(
     constants = decoder.get_constant_offsets(instruction)
     kinds: list[OperandKind] = []
     immediate: slice | None = None
-    for position in facts.form.visible:
+    for position in facts.visible:
         kind = instruction.op_kind(position)
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            kinds.append(OperandKind.AGEN if facts.form.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
+            kinds.append(OperandKind.AGEN if facts.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
         elif kind in _BRANCHES:
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
@@ -255,26 +235,26 @@ def _decoding_of(
     repeat = 0
     if 0xF3 in prefixes or 0xF2 in prefixes:
         repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
-    is_evex = facts.form.encoding == _EVEX
+    is_evex = facts.encoding == _EVEX
     rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
     encoding = Encoding(
         describe=_text,
-        mnemonic=facts.form.mnemonic,
+        mnemonic=facts.mnemonic,
         iform=_form(instruction, facts, repeat, has_memory),
         kinds=tuple(kinds),
         opcode_offset=opcode_offset,
         has_66_prefix=has_66,
         immediate_bits=8 * constants.immediate_size if immediate else 0,
         displacement_bits=8 * constants.displacement_size if has_memory else 0,
-        effective_operand_size=_operand_size(facts, _wide(code, facts.form.encoding, prefix_end), has_66),
+        effective_operand_size=_operand_size(facts, _wide(code, facts.encoding, prefix_end), has_66),
         masked=is_evex and instruction.op_mask != Register.NONE,
         zeroing=is_evex and instruction.zeroing_masking,
         broadcast=is_evex and instruction.is_broadcast,
         suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
         repeat=repeat,
         evex=is_evex,
-        has_modrm=facts.form.has_modrm,
-        extensions=facts.form.extensions,
+        has_modrm=facts.has_modrm,
+        extensions=facts.extensions,
     )
     return _Decoding(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
 

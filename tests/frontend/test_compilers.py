@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_as
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import gnu_as
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.model.analysis_options import SourceOptions
@@ -72,7 +72,7 @@ def compiled(folder: Path, compiler: str, chip: str, syntax: str) -> tuple[str, 
     """The kernels in assembly, and the section of code that the same compiler makes of that."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
-    if shared_gnu_as().program is None:
+    if gnu_as() is None:
         pytest.skip("GNU as is not on PATH")
     (folder / "k.c").write_text(KERNELS)
     command = [compiler, "-O3", "-ffast-math", f"-march={chip}", f"-masm={syntax}", "-S", "k.c", "-o", "k.s"]

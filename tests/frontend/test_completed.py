@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend import assemble as frontend
-from cyclelens.analyzer.frontend.assemblers import external
+from cyclelens.analyzer.frontend.assemblers import external, gnu_backend
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
-from cyclelens.analyzer.frontend.assemblers.gnu_backend import GnuAs
 from cyclelens.analyzer.model.source import AssembledFile
 from testkit.gnu_as import AS
 
@@ -103,12 +103,21 @@ def test_a_text_that_is_given_up_is_not_completed() -> None:
     assert "internal-error" not in [problem.code for problem in answer.problems]
 
 
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """Programs are searched for anew."""
+    gnu_backend._tested.cache_clear()
+    yield
+    gnu_backend._tested.cache_clear()
+
+
 needs_gnu_as = pytest.mark.skipif(AS is None, reason="GNU as is not installed")
 needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
 
 @needs_shell
 @needs_gnu_as
+@pytest.mark.usefixtures("fresh")
 def test_a_gnu_as_for_another_processor_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,9 +127,10 @@ def test_a_gnu_as_for_another_processor_is_passed_over(
     assert real is not None
     (tmp_path / "x86_64-elf-as").symlink_to(real)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert GnuAs().program == str(tmp_path / "x86_64-elf-as")
+    assert gnu_backend.gnu_as() == str(tmp_path / "x86_64-elf-as")
 
 
+@pytest.mark.usefixtures("fresh")
 def test_a_program_in_the_current_folder_is_never_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,28 +141,34 @@ def test_a_program_in_the_current_folder_is_never_run(
     for path in (".", "", str(tmp_path)):
         monkeypatch.setenv("PATH", path)
         assert external.find_program("as") is None
-        assert GnuAs().program is None
+    assert gnu_backend.gnu_as() is None
 
 
 @needs_shell
+@pytest.mark.usefixtures("fresh")
 def test_a_program_that_hangs_or_answers_wrongly_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cyclelens.analyzer.frontend.assemblers.gnu_backend.TIMEOUT", 0.2)
+    usual = os.environ["PATH"]
+    monkeypatch.setattr(gnu_backend, "TIMEOUT", 0.2)
     for number, script in enumerate(("exec sleep 60", "echo 1 0000 90", "exit 1")):
-        program = tmp_path / f"as{number}"
+        program = tmp_path / str(number) / "as"
+        program.parent.mkdir()
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-        assert GnuAs(str(program)).program is None
+        monkeypatch.setenv("PATH", f"{program.parent}:{usual}")
+        gnu_backend._tested.cache_clear()
+        found = gnu_backend.gnu_as()
+        assert found != str(program)
 
 
 @needs_gnu_as
+@pytest.mark.usefixtures("fresh")
 def test_that_it_was_killed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*_: object, **__: object) -> None:
         raise external.KilledError
 
-    found = GnuAs()
     with monkeypatch.context() as patched:
         patched.setattr(external, "run", killed)
-        assert found.program is None
-    assert found.program == external.find_program("as")
+        assert gnu_backend.gnu_as() is None
+    assert gnu_backend.gnu_as() == external.find_program("as")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
@@ -98,7 +97,7 @@ def test_an_assembler_that_hangs_or_dies_is_given_up(tmp_path: Path, monkeypatch
     program = tmp_path / "as"
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     program.chmod(0o755)
-    monkeypatch.setattr(whole_file, "shared_gnu_as", lambda: SimpleNamespace(program=str(program)))
+    monkeypatch.setattr(whole_file, "gnu_as", lambda: str(program))
     monkeypatch.setattr(whole_file, "TIMEOUT", 0.1)
     for number, script in enumerate(
         ("exec sleep 60", "kill -9 $$", "exit 1", "echo x:1: Error: y >&2; exit 1")

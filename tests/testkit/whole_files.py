@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_as
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import gnu_as
 from cyclelens.analyzer.model.source import AssembledFile
 
 LAYOUT = frozenset(["inner-branch"])
 needs_nasm = pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not on PATH")
 
 
-needs_gnu_as = pytest.mark.skipif(shared_gnu_as().program is None, reason="GNU as is not on PATH")
+needs_gnu_as = pytest.mark.skipif(gnu_as() is None, reason="GNU as is not on PATH")
 
 
 def lines(result: AssembledFile) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import confinement, external
-from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_as
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import gnu_as
 from cyclelens.analyzer.frontend.files import includes, listings, nasm_macros
 from cyclelens.analyzer.frontend.files.expansion import ExpansionNote
 from cyclelens.analyzer.frontend.files.includes import Included
@@ -132,7 +132,7 @@ def assemble_file(
 
 
 def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]) -> Assembled:
-    program = shared_gnu_as().program
+    program = gnu_as()
     if program is None:
         return Assembled("gnu as", failure="GNU as is not on PATH.")
     result = Assembled("gnu as")

@@ -172,6 +172,10 @@ class AssemblyRun(Struct, dict=True):
             make_problem(code, message, span.first_line, span.column, span.end_column, severity)
         )
 
+    def report_too_large(self, span: Span) -> None:
+        message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+        self.report_region("region-too-large", message, span, Severity.ERROR)
+
     def choose(
         self,
         places: list[_Place],

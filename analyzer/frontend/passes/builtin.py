@@ -150,7 +150,6 @@ class BuiltinPass:
         windows = []
         statements = self.program.statements
         for found in places:
-            span = found.span
             inside = (index for part in found.own for index in part.places)
             instructions = (index for index in inside if statements[index].kind is StatementKind.INSTRUCTION)
             section = next((statements[index].section for index in instructions), CODE_SECTION)
@@ -160,8 +159,7 @@ class BuiltinPass:
                 parts = [part.places for part in found.own]
                 code = RegionCode(self.layouts, self.encoder, section, parts, is_marked)
             else:
-                message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
-                self.run.report_region("region-too-large", message, span, Severity.ERROR)
+                self.run.report_too_large(found.span)
             windows.append(_RegionStatements(found, section, code))
         self.layouts.prepare({window.section for window in windows if window.code is not None})
         if not self.run.stop():

@@ -118,8 +118,7 @@ def by_another_program(
         span, section, inside = place.span, place.section, place.pieces
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
         if len(inside) > MAXIMUM_REGION:
-            message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
-            run.report_region("region-too-large", message, span, Severity.ERROR)
+            run.report_too_large(span)
             inside, incomplete = [], True
         source_line = partial(section.source_line, place_of=place_of)
         start = section.pieces[inside[0]].offset if inside else 0
