@@ -4,7 +4,6 @@ causes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
@@ -123,8 +122,12 @@ class Run(Struct, frozen=True):
         added to ``known``."""
         if len(offsets) == 1:
             return alone(block, simulation)
-        # Entries of macro-ops are the same at every position.
-        build = partial(_moved, block) if self.core.macro_ops else self.block
+
+        def moved(alignment: int) -> Block:
+            """The same entries at another offset: those of macro-ops do not depend on it."""
+            return replace(block, alignment=alignment)
+
+        build = moved if self.core.macro_ops else self.block
         return positions(build, offsets, self.others(), (block, simulation), known)
 
     def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
@@ -138,11 +141,6 @@ class Run(Struct, frozen=True):
     def others(self) -> Runs:
         """Runs other blocks to explain this one."""
         return Runs(self.core, self.query.options, self.cancel, self.store.caches)
-
-
-def _moved(block: Block, alignment: int) -> Block:
-    """The same entries at another offset."""
-    return replace(block, alignment=alignment)
 
 
 def answer(workspace: Workspace, query: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:

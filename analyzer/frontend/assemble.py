@@ -78,7 +78,8 @@ def assemble(
             return AssembledFile((), (refusal,), dialect.name)
         if options.syntax not in BY_NAME:
             dialect = detect(source)
-        if options.regions == Regions.MARKERS and not _may_have_regions(source):
+        may_be_marked = source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
+        if options.regions == Regions.MARKERS and not may_be_marked:
             return AssembledFile((), (), dialect.name)
         if (other := other_languages.find(source)) is not None:
             return AssembledFile((), (_named(source, other),), dialect.name)
@@ -98,10 +99,6 @@ _NUL_OF_BINARY = r"(?m)^[^#\n]*\0"
 def _named(source: SourceText, other: other_languages.UnsupportedText) -> Problem:
     place = LineIndex(source).span(other.start, other.end)
     return make_problem("other-language", other.message, *place, Severity.WARNING)
-
-
-def _may_have_regions(source: SourceText) -> bool:
-    return source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
 
 
 def _refuse(text: str) -> Problem | None:

@@ -30,6 +30,7 @@ class StackChange(Struct, frozen=True):
     """Where a MOV stores, in bytes above RSP; None if it stores elsewhere or nothing."""
 
 
+_NUMBERS = (OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64)
 _UNCHANGED = StackChange(StackRule.ADDED)
 
 
@@ -46,7 +47,7 @@ def stack_change(code: bytes) -> StackChange:
     if not _writes(instruction):
         return StackChange(StackRule.ADDED, stored=_stored(instruction))
     is_register = instruction.op0_kind == OpKind.REGISTER and instruction.op0_register == Register.RSP
-    if is_register and mnemonic in (Mnemonic.ADD, Mnemonic.SUB) and _is_number(instruction):
+    if is_register and mnemonic in (Mnemonic.ADD, Mnemonic.SUB) and instruction.op1_kind in _NUMBERS:
         sign = 1 if mnemonic == Mnemonic.ADD else -1
         return StackChange(StackRule.ADDED, sign * signed(instruction.immediate(1)))
     if is_register and mnemonic == Mnemonic.MOV and instruction.op1_register == Register.RBP:
@@ -91,7 +92,3 @@ def _stored(instruction: Instruction) -> int | None:
     if not is_store or (instruction.memory_base, instruction.memory_index) != (Register.RSP, Register.NONE):
         return None
     return signed(instruction.memory_displacement)
-
-
-def _is_number(instruction: Instruction) -> bool:
-    return instruction.op1_kind in (OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64)

@@ -53,7 +53,8 @@ class History:
                 # A later answer for the same text replaces the earlier one.
                 versions = versions[:-1]
                 last = versions[-1] if versions else None
-            if last is not None and _same(last.pace, version.pace):
+            cycles, work = f"{version.pace.cycles:.2f}", version.pace.work
+            if last is not None and (f"{last.pace.cycles:.2f}", last.pace.work) == (cycles, work):
                 known[key] = (*versions[:-1], replace(last, revision=snapshot.revision))
             else:
                 known[key] = (*versions[:1], *versions[1:][2 - MOST :], version)
@@ -91,7 +92,3 @@ def text_of(snapshot: Snapshot, region: ShownRegion) -> str:
 
 def _key(region: ShownRegion) -> Key:
     return region.result.name, region.result.microarchitecture
-
-
-def _same(one: Pace, other: Pace) -> bool:
-    return f"{one.cycles:.2f}" == f"{other.cycles:.2f}" and one.work == other.work

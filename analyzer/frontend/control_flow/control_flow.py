@@ -312,16 +312,14 @@ class _Finder:
 
     def _blocks(self, low: int, high: int) -> Iterator[PlaceRange]:
         starts = self._starts[bisect_right(self._starts, low) : bisect_right(self._starts, high)]
+        between = slice(bisect_left(self._places, low), bisect_right(self._places, high))
         stops = {
             transfer.place + 1
-            for transfer in self._between(low, high)
+            for transfer in self._code.transfers[between]
             if transfer.kind is TransferKind.CALL and not self._goes_on(transfer)
         }
         bounds = [low, *(sorted(stops.union(starts)) if stops else starts), high + 1]
         return (PlaceRange(first, end) for first, end in pairwise(bounds) if first < end)
-
-    def _between(self, low: int, high: int) -> Sequence[Transfer]:
-        return self._code.transfers[bisect_left(self._places, low) : bisect_right(self._places, high)]
 
     def _following(self, block: PlaceRange) -> Iterator[int]:
         """Places that control may go to from the end of a block."""

@@ -82,13 +82,12 @@ def string_instruction(
     if match is None or (operands and len(memory) != _MEMORY_OPERANDS[match[1]]):
         return None
     name, suffix = match.groups()
-    if (suffix and not operands) or any(_is_vector(operand) for operand in operands):
+    named = [operand.name for operand in operands if isinstance(operand, Register)]
+    if (suffix and not operands) or not registers.VECTORS.isdisjoint(named):
         return None
     if name == "movs" and len(operands) > len(memory):
         return None  # AT&T's extending move
-    widths = [registers.width(operand.name) // 8 for operand in operands if isinstance(operand, Register)]
-    if name in ("ins", "outs"):
-        widths = []
+    widths = [] if name in ("ins", "outs") else [registers.width(register) // 8 for register in named]
     sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
     # GNU as takes 32 bits in AT&T syntax, with a warning.
     size, *_ = [_BYTES_OF[suffix]] if suffix else [*widths, *sizes, 4 if is_att else 0]
@@ -97,10 +96,6 @@ def string_instruction(
     segment, narrow = _prefixes(mnemonic, memory)
     opcode = _OPCODES[name] + (size > 1)
     return segment, narrow + {2: b"\x66", 8: b"\x48"}.get(size, b"") + bytes([opcode])
-
-
-def _is_vector(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.name in registers.VECTORS
 
 
 def _prefixes(mnemonic: str, memory: Sequence[MemoryOperand]) -> tuple[bytes, bytes]:

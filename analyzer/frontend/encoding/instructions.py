@@ -149,9 +149,10 @@ _INVALID = re.compile(r"[=?`\\]")
 _WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
-"""Pseudo-prefixes that choose an encoding."""
-_WISHES = re.compile(r"\w+")
+"""Pseudo-prefixes that choose an encoding; GNU as optimises nothing without -O, whatever they say."""
+_OF_VEX = frozenset(["vex", "vex2", "vex3", "evex"])
 _SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
+_SUFFIXES = {"s": "swap", "d8": "disp8", "d32": "disp32"}
 """GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
 
 
@@ -166,14 +167,12 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         raise OperandError("This contains a character that only looks like a space (such as U+00A0).")
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
-    wishes = ""
+    wishes: set[str] = set()
     named: list[str] = []
     """Names of the prefixes."""
     while True:
         while match := _WISH.match(text):
-            wish = match[1].lower()
-            # GNU as optimises nothing without -O.
-            wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
+            wishes.add(match[1].lower())
             text = text[match.end() :]
         if text.startswith("{"):
             raise OperandError(f"'{text[:30]}' is not a statement.")
@@ -198,9 +197,9 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         rest = rest[match.end() :]
     if rest[:1] not in ("", " ", "\t", "(", "[", "$", "*", "-"):
         raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
-    suffix = ""
     if dialect.is_gnu and (match := _SUFFIX.search(mnemonic)) and mnemonic[: match.start()] not in PREFIXES:
-        mnemonic, suffix = mnemonic[: match.start()], match[0]
+        mnemonic = mnemonic[: match.start()]
+        wishes.add(_SUFFIXES[match[1]])
     if not _MNEMONIC.fullmatch(mnemonic):
         raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
     if named and dialect.is_gnu:
@@ -213,7 +212,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         mnemonic, operands = _with_size(mnemonic, operands)
     operands, narrow = without_implied(mnemonic, operands)
     prefix += narrow
-    if "{rex}" in wishes and not any(each.name in _HIGH for each in operands if isinstance(each, Register)):
+    if "rex" in wishes and not any(each.name in _HIGH for each in operands if isinstance(each, Register)):
         prefix += _REX
     if mnemonic in _FIXED and not operands:
         return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
@@ -234,9 +233,9 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     if mnemonic in JUMPS and len(operands) == 1 and isinstance(operands[0], BranchTarget):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
-        if "vex" in wishes:
+        if not wishes.isdisjoint(_OF_VEX):
             raise OperandError(f"'{mnemonic}' has no encoding with VEX or EVEX.")
-        target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
+        target = replace(operands[0], near=operands[0].near or "disp32" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
     if (found := string_instruction(mnemonic, operands, is_att=dialect.is_att)) is not None:
         segment, code = found
@@ -255,7 +254,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
     check_target(named, mnemonic, ordered)
     has_suffixes = dialect.is_gnu and not dialect.is_att
-    request = EncodingRequest(mnemonic, ordered, dialect.is_att, has_suffixes, _wished(wishes, suffix))
+    request = EncodingRequest(mnemonic, ordered, dialect.is_att, has_suffixes, frozenset(wishes))
     return encoded(request, prefix, before, is_nasm=dialect.is_nasm)
 
 
@@ -319,14 +318,6 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
         None if short is None else prefixed(prefix, short, is_nasm=is_nasm),
         None if near is None else prefixed(prefix, near, is_nasm=is_nasm),
     )
-
-
-_SUFFIXES = {".s": "swap", ".d8": "disp8", ".d32": "disp32"}
-
-
-def _wished(wishes: str, suffix: str) -> frozenset[str]:
-    """Names of the pseudo-prefixes that choose an encoding."""
-    return frozenset(_WISHES.findall(wishes)) | ({_SUFFIXES[suffix]} if suffix else frozenset())
 
 
 def _with_registers(text: str, scope: Scope) -> str:

@@ -39,17 +39,14 @@ def known_width(form: Form, operands: Sequence[Operand], suffix: str) -> int:
     otherwise."""
     if suffix in _WIDTHS:
         return _WIDTHS[suffix]
+    is_of_vectors = form.encoding != "legacy" or not {"xmm", "mm"}.isdisjoint(form.operands)
     for number, operand in enumerate(operands):
         is_count = number > 0 and isinstance(operand, Register) and operand.name in ("cl", "dx")
         if isinstance(operand, Register) and not is_count and (width := registers.width(operand.name)):
             return width
-        if isinstance(operand, MemoryOperand) and operand.size and not _is_of_vectors(form):
+        if isinstance(operand, MemoryOperand) and operand.size and not is_of_vectors:
             return _WIDTHS.get(operand.size, 0)
     return 0
-
-
-def _is_of_vectors(form: Form) -> bool:
-    return form.encoding != "legacy" or not {"xmm", "mm"}.isdisjoint(form.operands)
 
 
 def encoded_immediate(kind: str, operand: Immediate, width: int) -> int | None:

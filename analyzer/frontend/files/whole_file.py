@@ -189,12 +189,10 @@ class _Call(Struct):
         if done.status == 0 and not rule:
             raise _OutsideError
         named = {match[1] for match in re.finditer(_PLACE, done.errors)} | includes.named_in_rule(rule)
-        if not all(map(self._may_be_read, named - {name, *self.given})):
+        others = named - {name, *self.given}
+        if not all(os.path.isabs(other) and includes.may_read(other, self.origin) for other in others):
             raise _OutsideError
         return done
-
-    def _may_be_read(self, name: str) -> bool:
-        return os.path.isabs(name) and includes.may_read(name, self.origin)
 
 
 def _accepted(
@@ -218,7 +216,9 @@ def _accepted(
         if done.status == 0:
             return done
         mistakes = mistakes_of(done.errors, len(lines))
-        line, reason = next(iter(mistakes.items()), (0, _first_error(done.errors)))
+        error = re.search(_ANY_ERROR, done.errors)
+        other = (error[0] if error else done.errors.strip())[:200]
+        line, reason = next(iter(mistakes.items()), (0, other))
         if not mistakes.keys() - result.refused.keys():
             break
         result.refused.update(mistakes)
@@ -226,11 +226,6 @@ def _accepted(
             lines[number] = ""
     result.failure, result.failure_line, result.gave_up = f"{title} gave up: {reason}", line, True
     return None
-
-
-def _first_error(errors: str) -> str:
-    match = re.search(_ANY_ERROR, errors)
-    return (match[0] if match else errors.strip())[:200]
 
 
 def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:

@@ -113,7 +113,10 @@ def function_flow(
         if not is_instruction or not isinstance(content, Encoded | Jump):
             return None
         indices.append(index)
-        codes.append(content.code if isinstance(content, Encoded) else _code_of(content))
+        if isinstance(content, Jump):
+            codes.append(content.encode(content.sizes[0] or content.sizes[1], 0))
+        else:
+            codes.append(content.code)
     found: list[FunctionStep] = []
     targets: list[str] = []
     effects = caches.of(_Known).effects.each(codes, lambda code: _effects(code, caches))
@@ -140,10 +143,6 @@ def _step(index: int, text: str, does: InstructionEffects, leaves: TransferKind 
         is_call=leaves is TransferKind.CALL,
         is_return=leaves is TransferKind.LEAVE and does.mnemonic == "ret",
     )
-
-
-def _code_of(jump: Jump) -> bytes:
-    return jump.encode(next(size for size in jump.sizes if size), 0)
 
 
 def _effects(code: bytes, caches: Caches) -> tuple[InstructionEffects] | tuple[()]:

@@ -42,7 +42,10 @@ class DebugInfo:
             if ranges and program is not None:
                 found = _look_up(ranges, addresses)
                 if any(place is not None and _is_of_system(place.file) for place in found):
-                    calls = sorted(_inlined_calls(self._dwarf, unit, program, function), key=_call_length)
+                    calls = sorted(
+                        _inlined_calls(self._dwarf, unit, program, function),
+                        key=lambda call: call[1] - call[0],
+                    )
                     return [_own_place(place, at, calls) for place, at in zip(found, addresses, strict=True)]
                 return found
         return [None] * len(addresses)
@@ -76,10 +79,6 @@ def _units(dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
 
 def _is_of_system(file: str) -> bool:
     return _SYSTEM.match(file) is not None
-
-
-def _call_length(call: _Call) -> int:
-    return call[1] - call[0]
 
 
 def _own_place(place: LinePlace | None, address: int, calls: Sequence[_Call]) -> LinePlace | None:

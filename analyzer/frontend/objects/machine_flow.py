@@ -8,7 +8,7 @@ from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from msgspec import Struct, field
 
 PADDING = decode(b"\x90")[0]
@@ -205,9 +205,8 @@ def _table(instruction: Instruction) -> list[int]:
     return [
         operand.displacement
         for operand in instruction.operands
-        if operand.kind is OperandKind.MEMORY and _is_table(operand)
+        if operand.kind is OperandKind.MEMORY
+        and operand.base is None
+        and operand.index is not None
+        and operand.displacement > 0
     ]
-
-
-def _is_table(operand: DecodedOperand) -> bool:
-    return operand.base is None and operand.index is not None and operand.displacement > 0

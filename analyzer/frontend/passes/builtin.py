@@ -18,7 +18,6 @@ from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
-from cyclelens.analyzer.frontend.programs.measured import Distances
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
 from cyclelens.analyzer.frontend.regions.iaca import find_iaca
 from cyclelens.analyzer.frontend.regions.recorded import spot_in_text
@@ -89,21 +88,29 @@ class BuiltinPass:
             parts = [(0, ScannedPart(placed))]
         if self.run.style is AssemblerStyle.MASM:
             parts = [(0, ScannedPart(statements_of_masm(self.run, found.statements())))]
-        self.program = build(parts, self.run.dialect, self.run.stop, self._measure)
+
+        def layouts(program: Program) -> Layouts:
+            return Layouts(program, Encoder(program, self.run.client, self.run.stop, self.run.memory))
+
+        self.program = build(parts, self.run.dialect, self.run.stop, layouts)
         if self.run.stop():
             return []
         self.run.has_code = any(each.kind is StatementKind.INSTRUCTION for each in self.program.statements)
         if self.run.style is AssemblerStyle.NASM:
             self.program.follow_nasm()
-        self.encoder = Encoder(self.program, self.run.client, self.run.stop, self.run.memory)
-        self.layouts = Layouts(self.program, self.encoder)
+        self.layouts = layouts(self.program)
+        self.encoder = self.layouts.encoder
         self.run.spot = partial(spot_in_text, self.layouts)
         places = [CodeRange(span, *self.program.slice(span.start, span.end)) for span in spans]
         if self.run.options.regions != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.run.lines)
             self.run.problems += problems
             places += found_iaca
-        places = self.run.choose(places, self._functions, self._loops)
+        places = self.run.choose(
+            places,
+            lambda: [each.code(self.run.lines, self.program) for each in find_functions(self.program)],
+            lambda: find_loops(self.program, self.run.lines, self.layouts.known_size, self.run.memory.caches),
+        )
         self.run.spans = spans = [place.span for place in places]
         self._report_includes()
         self._report_open_comment(found.open_comment, spans)
@@ -134,17 +141,6 @@ class BuiltinPass:
         remark_wide_code(self.run, self.program, firsts, refused)
         self._check_functions()
         return [region for one in kept for region in one.regions]
-
-    def _functions(self) -> list[CodeRange]:
-        return [function.code(self.run.lines, self.program) for function in find_functions(self.program)]
-
-    def _loops(self) -> list[CodeRange]:
-        size, caches = self.layouts.known_size, self.run.memory.caches
-        return find_loops(self.program, self.run.lines, size, caches)
-
-    def _measure(self, program: Program) -> Distances:
-        """Distances between labels in the part of the text read so far."""
-        return Layouts(program, Encoder(program, self.run.client, self.run.stop, self.run.memory))
 
     def _windows(self, places: Iterable[CodeRange]) -> list[_RegionStatements]:
         windows = []

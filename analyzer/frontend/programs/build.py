@@ -108,8 +108,11 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
         statement = _statement(part, item)
         part.statements.append(statement)
         if statement.kind is StatementKind.INSTRUCTION:
-            if (part.macros or part.program.macros) and (macro := _used_macro(part, statement)):
-                _expand_macro(part, macro, statement, item, cancel, depth)
+            if part.macros or part.program.macros:
+                word = re.match(_FIRST_WORD, statement.text)
+                macro = part.macro(word[0].lower()) if word else None
+                if macro is not None:
+                    _expand_macro(part, macro, statement, item, cancel, depth)
             continue
         if statement.kind is not StatementKind.DIRECTIVE:
             continue
@@ -149,10 +152,6 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
                 part.weak += named
         else:
             _follow(part, statement, state)
-
-
-def _used_macro(part: ParsedChunk, statement: Statement) -> Macro | None:
-    return part.macro(re.match(_FIRST_WORD, statement.text)[0].lower())  # type: ignore[index]
 
 
 def _define(part: ParsedChunk, statement: Statement, body: Sequence[RawStatement]) -> None:

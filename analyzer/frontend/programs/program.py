@@ -257,7 +257,8 @@ class Program(Struct):
                 return _placed(*found[0])
             place = re.fullmatch(_HERE, name)
             if place is not None:
-                return self._here(int(place[1]))
+                found_at = int(place[1])
+                return Label(found_at, self.statements[found_at].section, *self.span(found_at))
             above, _, local = name.rpartition(".")
             known = self.find_label(above, index) if above and self._scopes else None
             return None if known is None else self.find_label(f".{local}", known.index)
@@ -265,10 +266,6 @@ class Program(Struct):
         after = bisect_right(found, index, key=lambda known: known[0] + known[2].index)
         at = after - 1 if way == "b" else after
         return _placed(*found[at]) if 0 <= at < len(found) else None
-
-    def _here(self, index: int) -> Label:
-        start, end = self.span(index)
-        return Label(index, self.statements[index].section, start, end)
 
     def follow_nasm(self) -> None:
         """Apply NASM's rules. NASM makes several passes, so later definitions are known. A label that begins

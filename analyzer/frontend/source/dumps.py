@@ -158,13 +158,11 @@ class _Reader:
             self._part().relocations.append(Relocation(int(match[1], 16), match["kind"], match["name"]))
         elif match := re.match(_ROW, content) or re.match(_PREFIXED, content):
             self._row(number, line, start + match.start("rest"), match)
-        elif match := re.match(_MSVC_ROW, line) or (re.match(_MSVC_MORE, line) if self._is_open() else None):
+        elif match := re.match(_MSVC_ROW, line) or (
+            # The bytes of the last row may continue.
+            re.match(_MSVC_MORE, line) if self._part().rows and not self._part().rows[-1].text else None
+        ):
             self._row(number, line, match.start("rest"), match)
-
-    def _is_open(self) -> bool:
-        """Whether the bytes of the last row may continue."""
-        rows = self._part().rows
-        return bool(rows) and not rows[-1].text
 
     def _row(self, number: int, line: str, column: int, match: re.Match[str]) -> None:
         groups = match.groupdict()
@@ -188,16 +186,12 @@ class _Reader:
         if address < 0 or not (code or text):
             return
         if rows and address <= rows[-1].address:
-            if self._repeats(address):
-                return
+            if any(row.address == address for row in rows):
+                return  # shown before, as in gdb's context lines around a stop
             if self._gdb is None or not (groups.get("name") or "").startswith("+"):
                 self._dump.parts.append(DumpSection(self._part().name))
         self._begin(number, address, groups.get("name"))
         self._part().rows.append(DumpRow(number, column, address, code, text))
-
-    def _repeats(self, address: int) -> bool:
-        """Whether this address was shown before, as in gdb's context lines around a stop."""
-        return any(row.address == address for row in self._part().rows)
 
     def _begin(self, number: int, address: int, place: str | None) -> None:
         """Record the beginnings of functions, as given by headers or by rows themselves."""

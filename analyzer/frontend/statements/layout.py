@@ -286,14 +286,10 @@ def _relax(section: Section) -> None:
     before: list[int] = []
     for run in range(MAXIMUM_RUNS):
         is_done = _run(section, short, run)
-        if is_done and (section.starts == before or not any(map(_is_expressed, section.elements))):
+        if is_done and (section.starts == before or not any(each.amount for each in section.elements)):
             return
         before = list(section.starts)
     raise UnsettledError("The sizes of this section never settle.")
-
-
-def _is_expressed(element: Element) -> bool:
-    return element.amount is not None
 
 
 def _run(section: Section, short: list[bool], run: int) -> bool:

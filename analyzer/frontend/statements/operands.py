@@ -124,7 +124,9 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
         segment = match[1].lower()
         text = text[match.end() :]
     displacement, inside = _parenthesised(text)
-    if inside is not None and (inside.startswith((",", "%")) or _is_register(inside)):
+    if inside is not None and (
+        inside.startswith((",", "%")) or inside.partition(",")[0].strip().lower() in registers.ADDRESSES
+    ):
         return _att_address(displacement, inside, segment, scope)
     if branch and not indirect and segment is None:
         return BranchTarget(text)
@@ -154,10 +156,6 @@ def _refuse_missing_comma(text: str) -> None:
     for match in _AFTER_WORD.finditer(text):
         if match[1].lower() in registers.REGISTERS:
             raise OperandError(f"A comma is missing before '%{match[1]}'.")
-
-
-def _is_register(text: str) -> bool:
-    return text.split(",")[0].strip().lower() in registers.ADDRESSES
 
 
 def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> MemoryOperand:
