@@ -216,8 +216,8 @@ def _accepted(
         if done.status == 0:
             return done
         mistakes = mistakes_of(done.errors, len(lines))
-        error = re.search(_ANY_ERROR, done.errors)
-        other = (error[0] if error else done.errors.strip())[:200]
+        other_error = re.search(_ANY_ERROR, done.errors)
+        other = (other_error[0] if other_error else done.errors.strip())[:200]
         line, reason = next(iter(mistakes.items()), (0, other))
         if not mistakes.keys() - result.refused.keys():
             break

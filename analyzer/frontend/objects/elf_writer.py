@@ -97,10 +97,11 @@ def elf_object(
         table += SYMBOL.pack(
             put(strings, symbol.name), symbol.is_global << 4 | kind, 0, symbol.section, value, size
         )
-    beginnings = dict.fromkeys(each.target for each in relocations if each.symbol is None)
-    for number in beginnings:
-        beginnings[number] = len(table) // SYMBOL.size
-        table += SYMBOL.pack(0, _SECTION_SYMBOL, 0, number, 0, 0)
+    beginnings: dict[int, int] = {}
+    """Number of the symbol of a section."""
+    for target in sorted({each.target for each in relocations if each.symbol is None}):
+        beginnings[target] = len(table) // SYMBOL.size
+        table += SYMBOL.pack(0, _SECTION_SYMBOL, 0, target, 0, 0)
     fields: dict[int, bytearray] = {}
     for each in relocations:
         number = beginnings[each.target] if each.symbol is None else 1 + each.symbol

@@ -251,12 +251,10 @@ class BuiltinPass:
             code = RegionCode(self.layouts, self.encoder, section, [range(function.first, function.last)])
             code.read()
             flow = function_flow(program, function, code.contents, transfers, self.run.memory.caches)
-            for check in CHECKS if flow is not None else ():
-                for mistake in check(flow):
-                    lines = [self.run.lines.locate(program.span(at)[0])[0] + 1 for at in mistake.others]
-                    message = mistake.message.format(*lines)
-                    place = program.span(mistake.index)
-                    self.run.report(mistake.code, message, *place, Severity.INFORMATION)
+            for mistake in [each for check in CHECKS for each in check(flow)] if flow is not None else ():
+                lines = [self.run.lines.locate(program.span(at)[0])[0] + 1 for at in mistake.others]
+                message = mistake.message.format(*lines)
+                self.run.report(mistake.code, message, *program.span(mistake.index), Severity.INFORMATION)
 
     def _report_includes(self) -> None:
         """Report includes in macros or with other statements on their line: they may contain code."""

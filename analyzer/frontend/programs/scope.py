@@ -175,9 +175,10 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
     """The statement that a jump goes to. None if it is not in this file, or if another file may replace it.
     Raises OpenError and ExpressionError."""
     text = jump.target.text.strip()
-    name = symbol_of(text)
+    written = symbol_of(text)
+    name: str | None = written
     beyond, is_late, now = 0, False, index
-    label = program.find_label(name, index)
+    label = program.find_label(written, index)
     if label is None:
         value = jump_scope(program, index, text, distance).evaluate(text)
         if value.later:
