@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 ROOT = Path(__file__).parents[2]
 ANALYZER = str(Path(cyclelens.analyzer.__file__).parent)
 MODULES = 129
-RETURNS = 935
+RETURNS = 960
 """The walk was shortened from 124 modules and 1,453 returns to 114 and 863. The checks of functions, a file
 each, and what they read made it 130 and 1,246; then a part of the text kept what its statements say."""
 
