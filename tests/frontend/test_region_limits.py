@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.control_flow import loops
+from cyclelens.analyzer.frontend.control_flow.branching import MAXIMUM_PATHS
 from cyclelens.analyzer.frontend.objects import machine_code
 from cyclelens.analyzer.frontend.passes import assembly_run, disassembly
 from cyclelens.analyzer.model.analysis_options import SourceOptions
@@ -102,3 +103,14 @@ def test_the_sections_of_a_dump_share_the_limits(tmp_path: Path) -> None:
         result = assemble(listing(tmp_path / "p.o"), SourceOptions(regions=Regions.LOOPS))
         assert len(result.regions) == count
         assert message(result) == "Only the first 5 regions and 12 basic blocks are analysed."
+
+
+@pytest.mark.parametrize("count", [1, MAXIMUM_PATHS, MAXIMUM_PATHS + 1, 2 * MAXIMUM_PATHS])
+def test_at_most_eight_paths_are_analysed_one_by_one(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However early they end: here each jump but the last one ends an iteration."""
+    monkeypatch.setattr(loops, "MAXIMUM_BLOCKS", 100)
+    text = "# cyclelens-begin r\n.L0: nop\n" + many("jz .L0\n", count - 1) + "jmp .L0\n# cyclelens-end\n"
+    result = assemble(text, SourceOptions(regions=Regions.MARKERS))
+    paths = [path for branching in result.branchings for path in branching.paths]
+    wanted = [tuple(range(blocks)) for blocks in range(count, 0, -1)]
+    assert paths == (wanted if 1 < count <= MAXIMUM_PATHS else [])

@@ -102,6 +102,7 @@ def _paths(course: _Course) -> tuple[tuple[int, ...], ...]:
     """All paths, those without jumps first. Empty if a path revisits a block, or if there are too many."""
     found: list[tuple[int, ...]] = []
     left: list[tuple[int, ...]] = [(course.entry,)]
+    count = 0
     while left:
         path = left.pop()
         if path[-1] == END:
@@ -110,7 +111,9 @@ def _paths(course: _Course) -> tuple[tuple[int, ...], ...]:
         following = dict.fromkeys(
             at for at in (course.taken[path[-1]], course.passed[path[-1]]) if at is not None
         )
-        if not following.keys().isdisjoint(path) or len(found) == MAXIMUM_PATHS:
+        # Counted where they end, not when they are found: a jump to the end may wait for all code behind it.
+        count += END in following
+        if count > MAXIMUM_PATHS or not following.keys().isdisjoint(path):
             return ()
         left += ((*path, at) for at in following)
     return tuple(found)
