@@ -35,14 +35,9 @@ def pinned(count: int) -> str:
     return f"{count} {'region is' if count == 1 else 'regions are'} now compared with the present figures."
 
 
-def not_open(uri: object) -> str:
+def not_open(uri: str) -> str:
     """A command names a document that is not open."""
     return f"the document is not open: {uri}"
-
-
-def no_place(where: object) -> str:
-    """A command names a region by neither a name nor a line."""
-    return f"expected the name of a region or a line number, not {where}"
 
 
 def no_region_of_name(name: str) -> str:

@@ -120,7 +120,7 @@ def register(server: CyclelensServer) -> None:
 
 def known_document(server: CyclelensServer, uri: str) -> Snapshot:
     """The document of a command. Raises JsonRpcInvalidParams if it is not open."""
-    snapshot = server.session.get(uri) if isinstance(uri, str) else None
+    snapshot = server.session.get(uri)
     if snapshot is None:
         raise JsonRpcInvalidParams(messages.not_open(uri))
     return snapshot
@@ -158,8 +158,6 @@ def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
 
 def region_name(snapshot: Snapshot, where: str | int) -> str:
     """The name of a region. Raises JsonRpcInvalidParams if the document has none."""
-    if not isinstance(where, str | int):
-        raise JsonRpcInvalidParams(messages.no_place(where))
     region = _region(snapshot, where)
     if region is None and not isinstance(where, str):
         raise JsonRpcInvalidParams(messages.NO_REGION if snapshot.analysed >= 0 else messages.NOT_ANALYSED)

@@ -17,7 +17,7 @@ import re
 import traceback
 from collections.abc import Iterator
 from inspect import isawaitable, signature
-from typing import Any
+from typing import Any, get_type_hints
 
 import cattrs
 import cattrs.v
@@ -234,10 +234,15 @@ class Protocol(LanguageServerProtocol):
         if command is None:
             raise JsonRpcInvalidParams(f"there is no command {params.command}")
         try:
-            signature(command).bind(*(params.arguments or ()))
+            given = signature(command).bind(*(params.arguments or ()))
         except TypeError as error:
             raise JsonRpcInvalidParams(f"{params.command}: {error}") from None
-        answer = command(*(params.arguments or ()))
+        declared = get_type_hints(command)
+        for name, value in given.arguments.items():
+            if not isinstance(value, declared[name]):
+                wanted = getattr(declared[name], "__name__", declared[name])
+                raise JsonRpcInvalidParams(f"{params.command}: {name} must be {wanted}, not {value!r:.200}")
+        answer = command(*given.args)
         return await answer if isawaitable(answer) else answer
 
 

@@ -6,10 +6,13 @@ import asyncio
 import os
 import signal
 import sys
+from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclelens.server.app import create_server
 from cyclelens.server.features.inlay_hints import REPEAT_SECONDS
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
@@ -303,6 +306,20 @@ async def test_a_command_with_other_arguments_is_refused(editor: Editor) -> None
         request = types.ExecuteCommandParams("cyclelens.compare", arguments)
         with pytest.raises(JsonRpcInvalidParams):
             await editor.client.workspace_execute_command_async(request)
+
+
+@pytest.mark.asyncio
+async def test_every_command_refuses_values_of_other_types(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(GOOD)
+    commands = create_server().protocol.fm.commands
+    assert len(commands) > 10
+    for name, command in commands.items():
+        good = [editor.uri, "one", "two"][: len(signature(command).parameters)]
+        for at, odd in product(range(len(good)), (None, 1.5, [], {"uri": editor.uri})):
+            request = types.ExecuteCommandParams(name, [*good[:at], odd, *good[at + 1 :]])
+            with pytest.raises(JsonRpcInvalidParams, match=f"{name}: .* must be str"):
+                await editor.client.workspace_execute_command_async(request)
 
 
 @pytest.mark.asyncio
