@@ -197,4 +197,5 @@ class JobResult(Struct, frozen=True):
     last: bool = False
     """True: the job is done; False: a more complete result may follow."""
     paused: bool = False
-    """True: these are the figures of a text; its details wait for a ``Step``."""
+    """True: the job waits for a ``Step``. The details of these figures are still to come; or further figures,
+    if these are pending, or without a result."""

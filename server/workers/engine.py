@@ -42,6 +42,8 @@ from msgspec.structs import replace
 
 PATIENCE = 1.0
 """Seconds after which the regions analysed so far are sent, for texts with many regions."""
+TURN = 0.1
+"""Seconds after which the figures of another document may come first."""
 
 _OF_SOURCES = ("region", "heat", "chain", "stalls")
 """Kinds of hints that make sense for a source line with many instructions."""
@@ -52,17 +54,21 @@ because only the rounds of a trace that a timeline shows are kept."""
 
 
 class _Ticker:
-    """Returns True once each time ``PATIENCE`` seconds have passed."""
+    """Returns True once each time some seconds have passed."""
 
-    def __init__(self) -> None:
-        self._last = time.monotonic()
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.restart()
 
     def __call__(self) -> bool:
-        now = time.monotonic()
-        if now - self._last < PATIENCE:
+        if time.monotonic() - self._last < self._seconds:
             return False
-        self._last = now
+        self.restart()
         return True
+
+    def restart(self) -> None:
+        """Let them begin now."""
+        self._last = time.monotonic()
 
 
 class AnalyzerEngine:
@@ -103,7 +109,8 @@ class AnalyzerEngine:
         """Markdown about a line for a hover; empty if there is nothing to draw. Raises ``Cancelled``."""
         job = question.job
         if not self._hovers.knows(job):
-            *_, analysis = self._analyzer.in_detail(job.text, job.options, _details(job), cancel, _Ticker())
+            due = _Ticker(PATIENCE)
+            *_, analysis = self._analyzer.in_detail(job.text, job.options, _details(job), cancel, due)
             self._hovers.remember(job, analysis)
         return self._hovers.answer(question, cancel)
 
@@ -116,7 +123,7 @@ class AnalyzerEngine:
         recording a trace takes several times as long as the simulation; last the rewrites. For texts with
         many regions, the first figures come before the others are ready.
         """
-        due, results = _Ticker(), self._results
+        due, shown, results = _Ticker(TURN), _Ticker(PATIENCE), self._results
         analyzer = self._compiled if source else self._analyzer
         if source:
             job = replace(job, hint_kinds=tuple(kind for kind in job.hint_kinds if kind in _OF_SOURCES))
@@ -125,11 +132,16 @@ class AnalyzerEngine:
         # the text once and analyses it twice, first in a hurry, then in detail.
         analyses = analyzer.in_detail(job.text, job.options, _details(job), cancel, due)
         for early in analyses:
+            if early.pending and not shown():
+                yield None
+                due.restart()
+                continue
             brief = results.brief(early, job)
             failed = next((each.message for each in early.problems if each.code == NOT_COMPILED), "")
             yield _answer(brief, early, detailed=False, pending=early.pending, failed=failed)
             if failed:
                 return
+            due.restart()
             if not early.pending:
                 break
         # A source without a compiler's command has one analysis, which is complete.

@@ -10,7 +10,14 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from cyclelens.analyzer.common import log
-from cyclelens.server.worker_messages.results import Job, JobResult, Step, TimelineAnswer, TimelineQuestion
+from cyclelens.server.worker_messages.results import (
+    FileResult,
+    Job,
+    JobResult,
+    Step,
+    TimelineAnswer,
+    TimelineQuestion,
+)
 from cyclelens.server.workers import worker
 from cyclelens.server.workers.process import Process
 from cyclelens.server.workers.schedule import AHEAD, Priority, Schedule, ScheduledWork
@@ -114,7 +121,7 @@ class Jobs:
         """Document -> when its text settled, until its job begins."""
         self._running: _JobTimes | None = None
         self._begun: dict[str, _JobTimes] = {}
-        """Jobs whose figures are known and whose details wait."""
+        """Jobs that have paused: other figures, or their details, wait."""
         self._quick = ""
         """The document of the last figure, if that took less than ``AHEAD`` seconds."""
         self._repeated: tuple[str, int, str] | None = None
@@ -227,10 +234,17 @@ class Jobs:
         return False
 
     def _show(self, turn: _JobTimes, figures: JobResult) -> None:
-        """Report figures; then the details may begin."""
+        """Report figures; then the others, or the details, may begin."""
         turn.held = None
-        self._schedule.add(turn.job.uri, Priority.DETAILS, self._again(turn.job))
+        result = figures.result
+        pending = isinstance(result, FileResult) and result.pending
+        self._wait(turn, Priority.FIGURE if pending else Priority.DETAILS)
         self._on_outcome(turn.job, figures)
+
+    def _wait(self, turn: _JobTimes, priority: Priority) -> None:
+        """Let a job that has paused go on once the more urgent work is done."""
+        turn.priority = priority
+        self._schedule.add(turn.job.uri, priority, self._again(turn.job))
 
     @staticmethod
     def _again(job: Job) -> Callable[[int], Job]:
@@ -319,7 +333,9 @@ class Jobs:
                 process.send(Step(turn.job.identifier, 0))
         elif message.paused:
             self._begun[uri] = turn
-            if self._schedule.is_typed(uri):
+            if message.result is None:
+                self._wait(turn, turn.priority)
+            elif self._schedule.is_typed(uri):
                 turn.held = message
             else:
                 self._show(turn, message)
@@ -377,7 +393,7 @@ class Jobs:
         self._next()
 
     def _end_process(self) -> None:
-        """End the worker. Details that waited in it begin anew in the next one."""
+        """End the worker. Jobs that waited in it begin anew in the next one."""
         self._set_clock(None)
         process, self._process, self._running = self._process, None, None
         if process is not None:
@@ -388,7 +404,7 @@ class Jobs:
         for uri, turn in begun.items() if not self._closed else ():
             turn.ended("worker died")
             if turn.held is None:
-                self._schedule.add(uri, Priority.DETAILS, self._again(turn.job))
+                self._schedule.add(uri, turn.priority, self._again(turn.job))
 
     def _set_clock(self, seconds: float | None) -> None:
         if self._clock is not None:

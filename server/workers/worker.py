@@ -137,18 +137,20 @@ class _RunningJob:
         self._results = engine.run(job, self._cancel)
 
     def run(self, sender: Sender) -> bool:
-        """Run until the figures are known, or from there to the end. Returns whether there may be more.
+        """Run until more figures are known, or, once all are, to the end. Returns whether there may be more.
         Raises OSError if the server has closed the connection."""
-        from cyclelens.server.worker_messages.results import FileResult, JobResult
+        from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, JobResult
 
         number, error = self.job.identifier, ""
         try:
             for result in self._results:
-                if isinstance(result, FileResult) and not (result.pending or self._has_figures):
+                # Other documents take their turn between the parts of the figures, and before the details.
+                pauses = not self._has_figures and self.job.task == ANALYSIS
+                if isinstance(result, FileResult) and not result.pending:
                     self._has_figures = True
-                    sender.send(JobResult(number, result, paused=True))
+                sender.send(JobResult(number, result, paused=pauses))
+                if pauses:
                     return True
-                sender.send(JobResult(number, result))
         except Exception:
             # After a cancellation, an exception is how the analysis stops, not an error.
             error = "" if self._cancel() else traceback.format_exc()

@@ -39,12 +39,14 @@ def answers(subject: engine.AnalyzerEngine, text: str) -> list[FileResult]:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes answers complete, however slow the machine is."""
     monkeypatch.setattr(engine, "PATIENCE", math.inf)
+    monkeypatch.setattr(engine, "TURN", math.inf)
 
 
 def test_of_many_regions_the_first_figures_come_before_the_others_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "TURN", 0)
     job = Job(1, "file:///a.s", 0, TEXT, DEFAULTS.options, DEFAULTS.hint_kinds)
     found = list(engine.create().run(job, lambda: False))
     results = [result for result in found if isinstance(result, FileResult)]

@@ -116,6 +116,40 @@ async def test_results_come_as_they_are_ready_and_the_rest_can_be_overtaken(desk
     assert await desk.event() == ("a", 3, ["c"])
 
 
+@pytest.mark.asyncio
+async def test_the_figures_of_another_document_come_between_those_of_a_text_with_many_regions(
+    desk: Desk,
+) -> None:
+    desk.submit("region a\nend\nendless parts", uri="a")
+    await desk.started()
+    for revision in range(3):
+        desk.submit(f"region b{revision}\nend", uri="b", revision=revision)
+        assert await desk.event() == ("b", revision, [f"b{revision}"])
+    assert desk.jobs.expects("a")
+    desk.submit("region c\nend", uri="a", revision=1)
+    assert await desk.event() == ("a", 1, ["c"])
+
+
+@pytest.mark.asyncio
+async def test_figures_that_paused_go_on_before_any_details(desk: Desk, tmp_path: Path) -> None:
+    wait = tmp_path / "go"
+    desk.submit("region a\nend\nregion b\nend\nin parts\nmore", uri="a")
+    desk.submit(f"region c\nend\nmore\nwait for {wait}", uri="c")
+    assert await desk.event() == ("a", 0, ["a"])
+    wait.touch()
+    found = [await desk.event() for _ in range(4)]
+    assert found == [("c", 0, ["c"]), ("a", 0, ["a", "b"]), ("c", 0, ["more"]), ("a", 0, ["more"])]
+
+
+@pytest.mark.asyncio
+async def test_figures_that_paused_in_a_worker_that_died_begin_anew(desk: Desk) -> None:
+    desk.submit("region a\nend\nregion b\nend\nin parts", uri="a")
+    assert await desk.event() == ("a", 0, ["a"])
+    desk.jobs.restart()
+    assert await desk.event() == ("a", 0, ["a"])
+    assert await desk.event() == ("a", 0, ["a", "b"])
+
+
 DEBOUNCE = 3.0
 
 
