@@ -8,6 +8,7 @@ pads with one or two NOPs.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
@@ -74,7 +75,11 @@ COMMENT_BLOCK = r"(?ims)^[ \t]*comment[ \t]+(\S).*?\1[^\r\n]*"
 def without_comments(raw: Iterable[RawStatement], text: str) -> Iterator[RawStatement]:
     """The statements outside of ``COMMENT`` blocks."""
     blocks = [match.span() for match in re.finditer(COMMENT_BLOCK, text)]
-    return (each for each in raw if not any(start <= each.start < end for start, end in blocks))
+    starts = [start for start, _ in blocks]
+    for each in raw:
+        before = bisect_right(starts, each.start)
+        if not before or each.start >= blocks[before - 1][1]:
+            yield each
 
 
 def is_listing(text: str) -> bool:

@@ -24,8 +24,8 @@ from cyclelens.analyzer.frontend.source.masm_values import NAME, NotConstant, ar
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 from msgspec import Struct
 
-MAXIMUM_STATEMENTS = 200_000
-"""Statements that are read, those of all expansions together."""
+MAXIMUM_STATEMENTS = 50_000
+"""Statements of all expansions together."""
 MAXIMUM_DEPTH = 20
 """Expansions within each other, as in MASM."""
 
@@ -73,7 +73,7 @@ class MasmExpansion:
         self._numbers: dict[str, int] = {"@wordsize": 8, "@version": 1400, "true": -1, "false": 0}
         self._macros: dict[str, MasmMacro] = {}
         self._unique = 0
-        self._read = 0
+        self._read, self._is_too_long = 0, False
         self._depth = 0
         self._has_other_base = False
         self.types = MasmTypes()
@@ -97,11 +97,9 @@ class MasmExpansion:
         while at < len(found):
             statement = found[at]
             at += 1
-            self._read += 1
-            if self._read > MAXIMUM_STATEMENTS:
-                return
-            if self._read == MAXIMUM_STATEMENTS:
-                self._report(statement, "The text that macros produce is too long; the rest is not read.")
+            self._read += self._depth > 0
+            if self._read >= MAXIMUM_STATEMENTS:
+                self._report_length(statement)
                 return
             text = statement.text
             if match := _CONDITION.match(text):
@@ -342,6 +340,8 @@ class MasmExpansion:
             self._report(statement, f"The repetition has no count: {error}")
         except _ExitMasmMacro:
             pass
+        if self._read >= MAXIMUM_STATEMENTS:
+            self._report_length(statement)
 
     def _call(
         self, statement: RawStatement, macro: MasmMacro, listed: Sequence[str], made: list[RawStatement]
@@ -403,6 +403,11 @@ class MasmExpansion:
         except _ExitMasmMacro:
             self._report(statement, _EXIT_OUTSIDE)
         self._depth -= 1
+
+    def _report_length(self, statement: RawStatement) -> None:
+        if not self._is_too_long:
+            self._is_too_long = True
+            self._report(statement, "The text that macros produce is too long; the rest is not read.")
 
     def _report(self, statement: RawStatement, message: str) -> None:
         start, end = _range(statement)
