@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 import tokenize
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -145,6 +146,16 @@ def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
                 occurrence += 1
 
 
+def compiles(text: str) -> bool:
+    """False for a change that Python refuses, such as one of the ``*`` among parameters: no test kills it."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            compile(text, "mutant", "exec")
+        except SyntaxError:
+            return False
+    return True
+
+
 def python_mutants(paths: Iterable[Path], number: int, choice: random.Random, root: Path) -> Iterator[Mutant]:
     """``number`` mutants: places drawn at random, and one of the changes for each."""
     from cosmic_ray.mutating import mutate_code
@@ -160,7 +171,7 @@ def python_mutants(paths: Iterable[Path], number: int, choice: random.Random, ro
     for path, start in order:
         operator, occurrence = choice.choice(places[path, start])
         after = mutate_code(texts[path], get_operator(operator)(), occurrence)
-        if after is None or after == texts[path]:
+        if after is None or after == texts[path] or not compiles(after):
             continue
         line, change = changed_line(texts[path], after)
         if re.match(r"\s*(if TYPE_CHECKING|@|type )", texts[path].splitlines()[line - 1]):

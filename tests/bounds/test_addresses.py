@@ -12,7 +12,7 @@ from cyclelens.analyzer.bounds.lines import load_bound, store_bound
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, may_be_anywhere, step_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from testkit.blocks import block_of, templates_of
+from testkit.blocks import block_of, template_of, templates_of
 from testkit.loop_emulator import accessed
 from testkit.narrowing import some
 from testkit.single_statements import code_of
@@ -185,3 +185,28 @@ def test_other_cores_have_no_such_limits() -> None:
     core = registry.get("ZEN4")
     block = block_of(code(["mov r8, [rsi]", "mov [rdi], r8"]), "ZEN4")
     assert (load_bound(block, core), store_bound(block, core)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "exact", "published"),
+    [
+        ("mov rax, rbx", 0, 0),
+        ("mov rax, 5", None, 0),
+        ("cmovz rax, rbx", None, None),
+        ("add rax, 5", 5, 5),
+        ("sub rax, 5", -5, -5),
+        ("inc rax", 1, 1),
+        ("dec rax", -1, -1),
+        ("add rax, rbx", None, None),
+        ("sub rax, rbx", None, None),
+        ("imul rax, rbx, 5", None, None),
+        ("lea rax, [rbx+8]", 8, None),
+        ("lea rax, [rbx+rcx]", None, None),
+    ],
+)
+def test_steps_of_results_from_their_first_inputs(
+    statement: str, exact: int | None, published: int | None
+) -> None:
+    """Chapters 4.6 and 4.2 of docs/pipeline.md: what the instruction does, and what its name says."""
+    template = template_of(code([statement]), "SKL")
+    assert (step_of(template, exact=True), step_of(template, exact=False)) == (exact, published)

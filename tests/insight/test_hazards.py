@@ -342,3 +342,15 @@ def test_an_index_splits_an_operation_with_memory(text, code, found):
     """Measured among NOPs and moves (M31)."""
     assert of_kind(code, "split-by-index", "ZEN3") == found, text
     assert of_kind(code, "split-by-index", "ZEN4") == found, text
+
+
+def test_unlamination_counts_the_uops_before_and_behind():
+    (one,) = find(prediction([indexed_load(idq_uops=(2,))]))
+    assert "1 micro-fused uop from the front end turns into 2 at issue" in one.message
+    assert one.label == "unlaminated 1→2"
+
+
+def test_a_merge_of_one_register_has_one_uop():
+    one, two = (find(prediction([template(merge_uops=names)]))[0] for names in (("RAX",), ("RAX", "RBX")))
+    assert "of rax was" in one.message and "1 extra uop in an issue cycle of its own" in one.message
+    assert "of rax, rbx was" in two.message and "2 extra uops in an issue cycle of their own" in two.message

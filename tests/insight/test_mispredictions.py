@@ -10,9 +10,11 @@ from cyclelens.analyzer.insight.paths import SharesError
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.mispredictions import Mispredictions
+from cyclelens.analyzer.model.mispredictions import BranchFree, MispredictedBranch, Mispredictions
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import Counts, JumpPlace
+from msgspec.structs import replace
+from testkit.factories import prediction, template
 from testkit.kernels import FORKING_LOOP
 
 FORK = f"# cyclelens-begin sum {{}}\n{FORKING_LOOP}# cyclelens-end\n"
@@ -237,3 +239,22 @@ def test_of_several_jumps_that_end_one_block_the_last_has_its_counts() -> None:
     jumps = mispredictions.ConditionalJumps("k", (place, place), (0, 0))
     given = mispredictions.recorded(jumps, ["k"], {"k": Counts(10, 6, 4, 0, None, mispredicted=5)})
     assert given is not None and given.shares == (0.0, 0.5)
+
+
+def test_the_executions_of_a_single_jump_are_given_if_it_is_not_reached_every_time() -> None:
+    def said(executions: float, without: float | None = None) -> list[str]:
+        jump = JumpPlace(4, "jz skip")
+        free = None if without is None else BranchFree(jump, without)
+        branches = (MispredictedBranch(jump, 0.5, executions),)
+        found = Mispredictions("with mispredicted=0.5", branches, 4.0, 16.0, "x", without=free)
+        subject = replace(prediction([template()]), mispredictions=found)
+        return list(mispredictions.sentences(subject))
+
+    assert said(1.0)[0] == "12.00 = 4.00 + 0.50 × 16 with mispredicted=0.5"
+    assert not any("executions" in sentence for sentence in said(1.0))
+    assert "jz skip (line 5): 0.5 of 0.25 executions" in said(0.25)
+    # The version without the branch takes so many cycles more than the base, of 16 that it saves.
+    assert said(1.0, 8.0)[-1].endswith("8.00 cycles or more, so it can be faster from 25% mispredictions on.")
+    assert said(1.0, 3.0)[-1].endswith("so it can be faster at any share.")
+    assert said(1.0, 20.0)[-1].endswith("so it is slower at any share.")
+    assert said(1.0, 28.0)[-1].endswith("so it is slower at any share.")

@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
+from msgspec.structs import replace
 from testkit.blocks import block_of
 from testkit.narrowing import some
 
@@ -274,3 +275,9 @@ def test_without_a_trace_there_is_nothing_to_explain():
     block = block_of("90", "SKL")
     with pytest.raises(ValueError, match="without a trace"):
         timeline(explain(block, registry.get("SKL"), simulate(block, registry.get("SKL"))))
+
+
+def test_a_timeline_ends_when_its_last_uop_has_retired():
+    shown = drawn(looped(BLOCKS["one port: four imul"]))
+    assert shown.cycles == max(row.retired for row in shown.rows if row.retired is not None) + 1
+    assert replace(shown, rows=()).cycles == 0

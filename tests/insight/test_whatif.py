@@ -4,13 +4,16 @@ import pytest
 from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.capacities import ChangeError, changed
 from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, Experiment
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
 from testkit.blocks import block_of, store
+from testkit.narrowing import some
 
 MULTIPLY = "480fafc04801db49ffcf75f4"  # imul rax, rax; add rbx, rbx; dec r15; jnz
 CHASE = "488b0049ffcf75f8"  # mov rax, [rax]; dec r15; jnz
@@ -275,3 +278,56 @@ def test_an_instruction_changes_with_the_branch_that_fuses_with_it_and_alone_oth
     for index in range(3):
         assert cycles(subject.replaced(index, note)) == cycles(subject.baseline())
     assert changed_ones == ["imul", "imul", "dec", "jnz"]
+
+
+@pytest.mark.parametrize(
+    ("cycles_by_latency", "knee", "slope"),
+    [
+        ((1.0, 1.0, 1.04, 2.0, 3.04), 6, 1.0),  # within 5 % of the first one
+        ((1.0, 1.5, 2.0, 2.5, 3.0), 4, 0.5),
+        ((1.0, 1.0, 1.0, 1.0, 1.0), None, 0.0),
+        ((1.0, 1.0, 1.0, 1.0, 1.1), 7, 0.05),
+    ],
+)
+def test_the_knee_is_the_largest_latency_that_is_hidden(cycles_by_latency, knee, slope):
+    sweep = sweeps.LatencySweep((4, 5, 6, 7, 8), cycles_by_latency)
+    assert (sweep.knee, sweep.slope) == (knee, pytest.approx(slope))
+
+
+def test_a_latency_is_that_of_the_operation_and_of_a_load_only_if_there_is_no_other():
+    # add rax, [rsi]; dec r15; jnz
+    added = experiment("48030649ffcf75f8")
+    assert cycles(added.baseline()) == 1
+    assert added.with_latency(0, 6).bottlenecks == ("Dependencies",)
+    assert cycles(added.with_latency(0, 6)) == 6
+    # mov rax, [rax]: the load is the operation, and chases a pointer, which takes one less.
+    assert cycles(experiment(CHASE).with_latency(0, 9)) == 8
+
+
+def test_a_bound_does_not_see_a_dependency_that_is_not_waited_for():
+    result = experiment(MULTIPLY).without_input(0, "rax")
+    assert "Dependencies" in experiment(MULTIPLY).baseline().bottlenecks
+    assert cycles(result) == pytest.approx(1.0, abs=0.01)
+    flags = experiment("4811c0" + "49ffcf75f8").without_input(0, "C")  # adc rax, rax
+    assert flags.bottlenecks
+
+
+@pytest.mark.parametrize(
+    ("code", "removed_by"),
+    [
+        ("f3480fb8c3", ("RAX", "xor", 2, False, "31c0")),  # popcnt rax, rbx
+        ("f3490fb8cf", ("RCX", "xor", 2, False, "31c9")),  # popcnt rcx, r15
+        ("f2480f2ac8", ("XMM1", "xorps", 2, True, "0f57c9")),  # cvtsi2sd xmm1, rax
+        ("c4e1f32ac8", ("XMM1", "vxorps", 3, True, "c5f057c9")),  # vcvtsi2sd xmm1, xmm1, rax
+    ],
+)
+def test_what_removes_a_false_dependency(code, removed_by):
+    found = some(false_dependency(decode(bytes.fromhex(code))[0]))
+    idiom = (found.register, found.mnemonic, found.operands, found.keeps_upper, found.code.hex())
+    assert idiom == removed_by
+
+
+def test_a_register_that_is_read_is_no_false_dependency():
+    # popcnt rax, rax; vcvtsi2sd xmm1, xmm2, rax; add rax, rbx
+    for code in ("f3480fb8c0", "c4e1eb2ac8", "4801d8"):
+        assert false_dependency(decode(bytes.fromhex(code))[0]) is None

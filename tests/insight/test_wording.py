@@ -2,6 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.wording import (
     at_positions,
@@ -12,6 +13,7 @@ from cyclelens.analyzer.insight.wording import (
     explanations,
     figure,
     front_end,
+    limits,
     lost,
     offsets,
     on_chain,
@@ -253,3 +255,18 @@ def test_figures_at_other_positions(cycles, long, short):
     found = tuple(Position(at, each, frozenset()) for at, each in enumerate(cycles))
     block = replace(prediction([template()], cycles=cycles[0]), positions=found)
     assert (at_positions(block), by_position(block)) == (long, short)
+
+
+def test_limits_are_named_or_why_there_is_none():
+    assert limits(prediction([template()], bottlenecks=["Dependencies", "Ports"])) == "Dependencies, Ports"
+    assert limits(prediction([template()], bottlenecks=["unknown"])) == "none by itself"
+    assert limits(prediction([template("vnew xmm0", facts=None)])) == "not known (no figures for vnew)"
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")],
+)
+def test_names_in_a_sentence(names, words):
+    assert listed(names) == words
+    assert listed(["a", "b", "c", "d", "e", "f", "g"]).endswith(" and others")

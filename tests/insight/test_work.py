@@ -6,9 +6,10 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
-from cyclelens.analyzer.insight.work import Pace, difference, rate, sentence, stated, work_of
+from cyclelens.analyzer.insight.work import Pace, difference, pace, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
-from cyclelens.analyzer.model.result import Work
+from cyclelens.analyzer.model.result import OnePass, Work
+from msgspec.structs import replace
 from testkit.blocks import store
 
 
@@ -112,3 +113,20 @@ def test_the_amount_for_which_cycles_are_counted():
     assert difference(Pace(2.25, two), Pace(1.5, one)) == "+33 % time per byte"
     assert difference(Pace(1.0), Pace(2.0)) == "+100 % time"
     assert difference(Pace(1.0), Pace(1.004)) == difference(Pace(0.0), Pace(1.0)) == ""
+
+
+def test_a_pace_is_given_by_work_and_by_iteration():
+    assert pace(4.0, Work(8, "float", "")) == "0.500 cycles/float, 4.00 cycles/iter"
+    assert pace(4.0, Work(1, "byte", "")) == "4.00 cycles/byte, 4.00 cycles/iter"
+    assert pace(4.0, None) == "4.00 cycles/iter"
+
+
+def test_a_lower_bound_has_no_rate():
+    (region,) = analysed("    vaddps (%rsi), %ymm0, %ymm0\n    add $64, %rsi", "per=8").regions
+    (prediction,) = region.predictions
+    assert rate(region, prediction)
+    first, *others = prediction.instructions
+    unknown = replace(prediction, instructions=(replace(first, facts=None), *others))
+    assert (rate(region, unknown), sentence(region, unknown)) == ("", "8 elements per iteration (per=8)")
+    assert rate(region, replace(prediction, once=OnePass(9, (), 0))) == ""
+    assert rate(region, replace(prediction, cycles_per_iteration=0.0)) == ""

@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.units import Role, UopKind
 from cyclelens.analyzer.model.uops import Block, Trait, ValueKind
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move
+from cyclelens.analyzer.uops.op_cache import EIGHTHS, layout
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from cyclelens.analyzer.uops.x87_stack import MOVES, OVERFLOWS
 from testkit.blocks import block_of, template_of, templates_of
@@ -197,6 +198,16 @@ def test_constants_take_fields_of_an_op_cache_line(text: str, fields: int, wide:
     """M2 and M37."""
     ops = some(template_of(code(text), "ZEN4").macro_ops)
     assert (ops.fields, ops.wide_fields) == (fields, wide)
+
+
+@pytest.mark.parametrize(("alignment", "windows"), [(0, 1), (1, 2), (32, 1), (40, 1)])
+def test_a_loop_that_ends_with_its_window_reaches_no_other(alignment: int, windows: int) -> None:
+    """M2: a window takes a cycle for its first pair of lines, also if only an instruction's end is in it. A
+    loop no longer than a window is read at once if its part in the first one fits into a line."""
+    size = 64 if alignment < 32 else 32
+    block = block_of("0f1f840000000000" * (size // 8), "ZEN5", loop=True, alignment=alignment)
+    rules = some(registry.get("ZEN5").macro_ops)
+    assert layout(block.instructions, alignment, rules).eighths == windows * EIGHTHS
 
 
 def problems(block: Block) -> set[str]:

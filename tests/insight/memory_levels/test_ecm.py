@@ -132,3 +132,14 @@ def test_streams_may_be_in_different_levels() -> None:
     levels = known("ZEN4")
     assert cycles(levels, InCore(1, 1), (LOAD, STORE), ["L3", "L1"]) == pytest.approx(2.45)
     assert cycles(levels, InCore(1, 1), (LOAD, STORE), ["L1", "memory"]) == pytest.approx(7.3)
+
+
+@pytest.mark.parametrize("core", ["SNB", "SKX", "ZEN3", "ZEN4"])
+def test_lines_that_go_past_the_caches_are_added(core: str) -> None:
+    """Loads and stores between two levels may overlap; what goes to memory directly does not."""
+    levels = known(core)
+    (*_, load), (*_, past), (*_, both) = (
+        transfers(levels, streams, ["memory"] * len(streams))
+        for streams in ((LOAD,), (NON_TEMPORAL,), (LOAD, NON_TEMPORAL))
+    )
+    assert both == (None if load is None or past is None else pytest.approx(load + past))
