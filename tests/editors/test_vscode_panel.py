@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from testkit.accessibility import OF_DOCUMENTS, violations
-from testkit.workbench import ROOT, Windows, Workbench, wait
+from testkit.workbench import CUT, ROOT, Windows, Workbench, wait
 
 TABS = {
     "instructions": "table.instructions",
@@ -53,3 +53,13 @@ def test_nothing_is_wrong_with_the_tabs_of_the_panel(cache: Path, code: Workbenc
         page = chosen(code, tab, theme)
         code.screenshot(f"vscode-panel-{tab}-{theme}")
         assert violations(cache, page, OF_DOCUMENTS) == [], tab
+
+
+def test_nothing_is_cut_off_in_a_narrow_panel(code: Workbench) -> None:
+    """390 pixels are left for it beside the text in a window of 1110."""
+    code.page.set_viewport_size({"width": 1110, "height": 800})
+    for tab in TABS:
+        page = chosen(code, tab, code.themes()[0])
+        code.screenshot(f"vscode-panel-{tab}-narrow")
+        assert page.evaluate("() => document.documentElement.clientWidth") < 400
+        assert (tab, page.evaluate(CUT)) == (tab, [])

@@ -15,7 +15,7 @@ import pytest
 from testkit import real_editors, workbench
 from testkit.accessibility import violations
 from testkit.foreground import obey_interrupts
-from testkit.workbench import SCREENSHOTS, wait
+from testkit.workbench import CUT, SCREENSHOTS, wait
 
 PROGRAM = Path(sys.executable).with_name("cyclelens")
 CHAIN = """.loop:
@@ -98,20 +98,6 @@ def test_a_kernel_is_pasted_and_its_figure_read(window: Any) -> None:
     report.locator(".timeline canvas").first.wait_for()
     report.locator("tr[data-row]", has_text="imul").click()
     wait("the line", lambda: "imul" in window.inner_text(".cm-activeLine"))
-
-
-CUT = """() => {
-    const width = document.documentElement.clientWidth;
-    // Something around it can be moved aside, and is within the window itself.
-    const scrolls = (element) => element !== null && element !== document.body
-        && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
-    const boxes = [...document.body.querySelectorAll('*')]
-        .map((element) => [element, element.getBoundingClientRect()]);
-    return boxes.filter(([element, box]) => box.width && box.height
-        && (box.right > width + 1 || box.left < -1) && !scrolls(element.parentElement))
-        .map(([element, box]) => `${element.tagName} ${element.id} ${element.className} to ${box.right}`);
-}"""
-"""Elements that reach out of the window and cannot be moved into it."""
 
 
 def test_nothing_is_cut_off_on_a_phone(window: Any) -> None:

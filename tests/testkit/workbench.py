@@ -171,6 +171,20 @@ LINES = """() => {
 """The number of each visible line, and its text with the hint behind it."""
 
 
+CUT = """() => {
+    const width = document.documentElement.clientWidth;
+    // Something around it can be moved aside, and is within the window itself.
+    const scrolls = (element) => element !== null && element !== document.body
+        && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    const boxes = [...document.body.querySelectorAll('*')]
+        .map((element) => [element, element.getBoundingClientRect()]);
+    return boxes.filter(([element, box]) => box.width && box.height
+        && (box.right > width + 1 || box.left < -1) && !scrolls(element.parentElement))
+        .map(([element, box]) => `${element.tagName} ${element.id} ${element.className} to ${box.right}`);
+}"""
+"""Elements that reach out of the window and cannot be moved into it."""
+
+
 class Closed(Exception):
     """A requested list has closed: something else took the focus."""
 
