@@ -195,6 +195,8 @@ def test_options_turn_the_code_of_frames_off() -> None:
         ("f PROC USES rbx a:QWORD\nnop\nret\nf ENDP", 2),
         ("f PROC\nLOCAL t:QWORD, u[4]:DWORD\nnop\nmov u[rax], 1\nret\nf ENDP", 3),
         ("f PROC USES xmm6\nnop\nf ENDP", 1),
+        ("option prologue:mine\noption epilogue:mine\nf PROC\nnop\nret\nf ENDP", 2),
+        ("option prologue:none\noption prologue:prologuedef\nf PROC\nnop\nret\nf ENDP", 0),
         ("f PROC USES rbx\nret 16\nf ENDP", 1),
         ("f PROC FRAME:handler\nnop\nret\nf ENDP", 0),
         ("f PROC\nnop\nmov rax, b\nret\nf ENDP", 0),

@@ -40,12 +40,12 @@ class _Procedure(Struct):
 
 def with_frames(statements: Iterable[RawStatement]) -> Iterator[RawStatement]:
     """The statements with the pushes and pops of ``USES``. What else depends on a frame is refused."""
-    made_by = {"prologue": True, "epilogue": True}
+    made_by = {"prologue": "prologuedef", "epilogue": "epiloguedef"}
     now: _Procedure | None = None
     for statement in statements:
         text = statement.text
         if match := _OPTION.match(text):
-            made_by[match[1].lower()] = match[2].lower() != "none"
+            made_by[match[1].lower()] = match[2].lower()
         elif match := _BEGIN.match(text):
             now = _procedure(statement, match[1])
         elif _END.match(text):
@@ -54,11 +54,11 @@ def with_frames(statements: Iterable[RawStatement]) -> Iterator[RawStatement]:
             now.names |= {re.split(r"[:\[\s]", each)[0].lower() for each in arguments(match[1])}
             continue
         elif now is not None and not statement.refusal and text.strip():
-            if made_by["prologue"] and not now.is_read:
-                yield from _beginning(now)
+            if made_by["prologue"] != "none" and not now.is_read:
+                yield from _beginning(now, is_usual=made_by["prologue"] == "prologuedef")
             now.is_read = True
-            if made_by["epilogue"] and (match := _RETURN.fullmatch(text)):
-                yield from _ending(now, statement, match)
+            if made_by["epilogue"] != "none" and (match := _RETURN.fullmatch(text)):
+                yield from _ending(now, statement, match, is_usual=made_by["epilogue"] == "epiloguedef")
                 continue
             named = [word for word in WORD.findall(text) if word.lower() in now.names]
             if named:
@@ -77,8 +77,9 @@ def _procedure(begin: RawStatement, text: str) -> _Procedure:
     return _Procedure(begin, saved, found)
 
 
-def _beginning(now: _Procedure) -> Iterator[RawStatement]:
-    if now.names:
+def _beginning(now: _Procedure, *, is_usual: bool) -> Iterator[RawStatement]:
+    """``is_usual``: no macro of the text makes it."""
+    if now.names or not is_usual:
         yield _refused(now.begin, _FRAME)
     elif not all(_GENERAL.fullmatch(each) for each in now.saved):
         yield _refused(now.begin, _UNUSUAL)
@@ -87,13 +88,15 @@ def _beginning(now: _Procedure) -> Iterator[RawStatement]:
             yield _at(now.begin, f"push {each}")
 
 
-def _ending(now: _Procedure, statement: RawStatement, match: re.Match[str]) -> Iterator[RawStatement]:
-    if not (now.names or now.saved):
+def _ending(
+    now: _Procedure, statement: RawStatement, match: re.Match[str], *, is_usual: bool
+) -> Iterator[RawStatement]:
+    if not (now.names or now.saved) and is_usual:
         yield statement
         return
     if match[1].strip():
         yield _at(statement, match[1])
-    if now.names:
+    if now.names or not is_usual:
         yield _refused(statement, _FRAME)
     elif match[2].strip():
         yield _refused(statement, _UNUSUAL)
