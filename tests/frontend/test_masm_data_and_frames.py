@@ -364,6 +364,7 @@ endm
         ("w = 0\nwhile w lt 2\n inc rax\n w = w + 1\nendm", "inc rax\n inc rax"),
         ("if ((NUM and 1) eq 1) and (NUM ne 4)\n inc rax\nelse\n dec rax\nendif", "inc rax"),
         ("NOTHING", ""),
+        ("helper PROTO :QWORD, :PTR BYTE", ""),
     ],
 )
 def test_constructs_of_libraries_make_the_code_of_their_plain_form(body: str, plain: str) -> None:

@@ -197,12 +197,20 @@ def test_conditions_choose_one_branch_and_leave_macros_alone() -> None:
         ("if rax eq 1\n nop\n endif", "The condition has no value"),
         ("rept x\n nop\n endm", "has no count"),
         (".err <wrong number>", "wrong number"),
+        ("n = 3\n.errnz n - 4, <not four>", "not four"),
+        (".erre 1 eq 2", ".erre"),
+        (".errndef n, <no n>", "no n"),
+        (".erridn <a>, <a>, <equal>", "equal"),
         ("x = y", "'x' has no value"),
     ],
 )
 def test_what_cannot_be_expanded_has_one_message(text: str, said: str) -> None:
     _, troubles = expanded(text)
     assert len(troubles) == 1 and said in troubles[0]
+
+
+def test_errors_with_a_condition_that_does_not_hold_say_nothing() -> None:
+    assert made("n = 3\n.errnz n - 3\n.erre n\n.errdef m\n.errb <a>\n.errdif <a>, <a>\nret") == ["ret"]
 
 
 def test_expansions_end() -> None:

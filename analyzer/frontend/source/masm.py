@@ -60,7 +60,7 @@ _NEAR_JUMP = rf"(?is)(\s*(?:{_NAME}\s*::?\s*)*)(j\w+\s+)near[ \t]+ptr\b(.*)"
 """A jump in its long form, also where the short one would reach."""
 _RETURN = r"(?i)\s*ret[ \t]+0\s*$"
 _NOTHING = (
-    rf"(?i)\s*(?:\.model\b|option[ \t]+\w|include(?:lib)?[ \t]+\w|{_NAME}[ \t]+(?:endp|macro)\b|"
+    rf"(?i)\s*(?:\.model\b|option[ \t]+\w|include(?:lib)?[ \t]+\w|{_NAME}[ \t]+(?:endp|macro|proto)\b|"
     r"(?:public|extern|extrn|externdef|comm|assume|title|subtitle|name)[ \t]+\S|end(?:[ \t]+\w+)?[ \t]*$)"
 )
 _OUTSIDE_OF_MACRO = r"(?i)(\s*)(endm|goto)\b(?!\s*:)"

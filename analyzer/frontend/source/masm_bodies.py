@@ -13,6 +13,7 @@ LONGEST = 4_000
 """Characters of a statement that an expansion makes."""
 BLOCK = re.compile(rf"(?is)\s*(?:(?:rept|repeat|while|forc?|irpc?)\b(?!\s*:)|{NAME}\s+macro\b)")
 END = re.compile(r"(?is)\s*endm\b")
+_LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
 WORD = re.compile(rf"'[^'\n]*'|\"[^\"\n]*\"|(?<![\w@?$.])(?:{NAME})")
 
 
@@ -67,3 +68,19 @@ def with_values(text: str, values: dict[str, str]) -> str:
             parts += (text[behind:start], found)
             behind = end
     return ("".join(parts) + text[behind:])[:LONGEST]
+
+
+def local_names(text: str) -> list[str]:
+    """Names that a macro's ``LOCAL`` makes unique. That of a function has types, and reserves memory."""
+    match = _LOCAL.match(text)
+    return arguments(match[1]) if match is not None and not re.search(r"[:\[]", match[1]) else []
+
+
+def closing(text: str, at: int) -> int:
+    """Index of the parenthesis that closes the one at ``at``; the end of the text if there is none."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return len(text)

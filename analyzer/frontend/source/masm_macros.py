@@ -15,7 +15,9 @@ from cyclelens.analyzer.frontend.source.masm_bodies import (
     LONGEST,
     WORD,
     MasmMacro,
+    closing,
     end_of_block,
+    local_names,
     parameters,
     with_values,
 )
@@ -38,13 +40,12 @@ _CONDITION = re.compile(
 _LOOP = re.compile(r"(?is)\s*(rept|repeat|while|forc?|irpc?)\b(?!\s*:)(.*)")
 _SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page)\b")
 _EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
-_LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
 _INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
 _EXIT_OUTSIDE = "EXITM stands outside of a macro."
 _REGISTER = re.compile(r"[er]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|r(?:[89]|1[0-5])[bwd]?|[xyz]mm[12]?\d")
 """Names that ``IFDEF`` knows besides constants, texts and macros."""
 _RADIX = re.compile(r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)")
-_ERROR = re.compile(r"(?is)\s*\.err\w*\b\s*(.*)")
+_ERROR = re.compile(r"(?is)\s*\.err(nz|e|n?b|n?def|idni?|difi?|[12]?)\b\s*(.*)")
 _USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
 
 
@@ -125,9 +126,7 @@ class MasmExpansion:
         elif match := _INCLUDE.match(text):
             self._include(statement, match[1].strip(), made)
         elif match := _ERROR.match(text):
-            self._report(
-                statement, f"The text refuses to be assembled: {literal(match[1].strip()) or '.err'}"
-            )
+            self._refuse(statement, match[1].lower(), arguments(match[2]))
         elif (match := _EXIT.match(text)) and self._depth == 0:
             self._report(statement, _EXIT_OUTSIDE)
         elif match:
@@ -155,6 +154,14 @@ class MasmExpansion:
                 made.append(_placed(statement, self.types.replaced(text)))
         except NotConstant as error:
             self._report(statement, f"This definition is not read: {error}")
+
+    def _refuse(self, statement: RawStatement, kind: str, listed: list[str]) -> None:
+        """``.ERR``, and its forms with a condition (``.ERRNZ``), whose last value is the message."""
+        count = 0 if kind in ("", "1", "2") else 2 if kind.startswith(("idn", "dif")) else 1
+        condition = {"nz": "if"}.get(kind, f"if{kind}")
+        if not count or self._holds(statement, condition, ", ".join(listed[:count])):
+            reason = literal("".join(listed[count:])) or f".err{kind}"
+            self._report(statement, f"The text refuses to be assembled: {reason}")
 
     # Conditions
 
@@ -272,7 +279,7 @@ class MasmExpansion:
             at, name = match.end(), match[0].lower()
             if text[at : at + 1] != "(" or (name not in self._macros and name not in _BUILT_IN):
                 continue
-            end = _closing(text, at)
+            end = closing(text, at)
             listed = arguments(text[at + 1 : end])
             if name in self._macros:
                 result = self._call(statement, self._macros[name], listed, made)
@@ -381,14 +388,14 @@ class MasmExpansion:
             return
         values = dict(values)
         for each in body:
-            if names := _local_names(each.text):
+            if names := local_names(each.text):
                 for name in names:
                     # MASM's own name is the part from "??" on.
                     values[name.lower()] = f"{name}??{self._unique:04X}"
                     self._unique += 1
         self._depth += 1
         try:
-            kept = [each for each in body if not _local_names(each.text)]
+            kept = [each for each in body if not local_names(each.text)]
             self._run([_placed(statement, with_values(each.text, values)) for each in kept], made)
         finally:
             self._depth -= 1
@@ -430,19 +437,3 @@ def _placed(at: RawStatement, text: str) -> RawStatement:
     if text == at.text:
         return at
     return RawStatement(at.start, text, _range(at))
-
-
-def _local_names(text: str) -> list[str]:
-    """Names that a macro's ``LOCAL`` makes unique. That of a function has types, and reserves memory."""
-    match = _LOCAL.match(text)
-    return arguments(match[1]) if match is not None and not re.search(r"[:\[]", match[1]) else []
-
-
-def _closing(text: str, at: int) -> int:
-    """Index of the parenthesis that closes the one at ``at``; the end of the text if there is none."""
-    depth = 0
-    for place in range(at, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
-        if depth == 0:
-            return place
-    return len(text)
