@@ -157,6 +157,16 @@ def test_a_load_waits_for_what_is_stored():
     assert waited_for(shown, wait).instruction == 0
 
 
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize("before", ["", "f30f58c1"])  # addss xmm0, xmm1
+def test_a_load_that_forwards_waits_for_address_and_data_as_one_input(name, before):
+    shown = drawn(looped(before + "f30f110f" + "f30f100f"), name)  # movss [rdi], xmm1; movss xmm1, [rdi]
+    load = 2 if before else 1
+    wait = causes(shown, load)["input"]
+    assert wait.value == "memory"
+    assert waited_for(shown, wait).instruction == load - 1
+
+
 def test_an_instruction_waits_for_a_decoder():
     # Behind a length-changing prefix, unrolled: it comes through the decoders.
     shown = drawn(BLOCKS["prefix: add ax, 0x1234"] + LOOP)

@@ -73,9 +73,13 @@ def _scheduling(Tables tables, list uops, end):
             continue
         last = None
         if tables.uop[uop].last_input != NONE:
+            first = tables.uop[uop].first_input
+            # Behind its operands a load has the address and the data of the store that it forwards from:
+            # both are the one input "memory".
+            memory = first + tables.program.uop[tables.uop[uop].static].in_count
             last = sum(
                 tables.value[tables.input[place].value].uop in rows
-                for place in range(tables.uop[uop].first_input, tables.uop[uop].last_input)
+                for place in range(first, min(tables.uop[uop].last_input, memory))
             )
         queued = QUEUED_NAMES[tables.uop[uop].queued]
         yield Scheduling(
