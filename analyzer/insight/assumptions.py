@@ -209,8 +209,8 @@ def _loop_branch(prediction: Prediction) -> Iterator[Assumption]:
         names = _mnemonics(prediction.instructions, found)
         most = max(caveats.longer_in_loops(name, core) for name in names)
         message = (
-            f"A loop's branch seems to wait for {listed(names)} by an unknown rule: on {core}, loops of one "
-            f"to sixteen of them took up to {most:g} cycles more per iteration than the figure."
+            f"A loop's branch seems to wait for {listed(names)} by an unknown rule: on {core}, loops with "
+            f"such instructions took up to {most:g} cycles more per iteration than the figure."
         )
         yield Assumption("loop-branch", message, found, {"most_cycles": most})
 
