@@ -181,6 +181,11 @@ def test_stores_of_two_pointers_and_of_whole_lines(statements: list[str], apart:
     assert store_bound(block_of(code([*statements, "nop"]), "SPR"), SPR, apart=apart) == cycles
 
 
+def test_code_without_accesses_has_no_such_limits() -> None:
+    block = block_of(code(["add rax, rbx"]), "SPR")
+    assert (load_bound(block, SPR), store_bound(block, SPR)) == (0.0, 0.0)
+
+
 def test_other_cores_have_no_such_limits() -> None:
     core = registry.get("ZEN4")
     block = block_of(code(["mov r8, [rsi]", "mov [rdi], r8"]), "ZEN4")

@@ -15,9 +15,9 @@ FORWARDED = 5
 """Cycles from a store's data to the load (measured)."""
 
 
-def bound(statements: str, *, loop: bool) -> float:
+def bound(statements: str, *, loop: bool, core: str = "SPR") -> float:
     code = "".join(some(code_of(each, "intel")).hex() for each in statements.split("; "))
-    return dependency_bound(block_of(code, "SPR", loop=loop), registry.get("SPR"))
+    return dependency_bound(block_of(code, core, loop=loop), registry.get(core))
 
 
 @pytest.mark.parametrize(
@@ -116,3 +116,24 @@ def test_intels_older_cores_forward_in_one_time() -> None:
     for statement in ("mov rax, [rsi]", "movups xmm0, [rsi]", "movzx eax, byte ptr [rsi]"):
         template = template_of(some(code_of(statement, "intel")).hex(), "SKL")
         assert from_store(template, 0, core) == FORWARDING_LATENCY
+
+
+@pytest.mark.parametrize(
+    ("code", "cycles"),
+    [
+        ("mov rax, [rax]", 4),
+        ("mov rax, [rax+2040]", 4),
+        ("mov rax, [rax+2048]", 5),
+        ("mov rax, [rax-8]", 5),
+        ("mov rax, [rax+rbx]", 5),
+        ("xor ebx, ebx; mov rax, [rax+rbx]", 4),
+        ("mov eax, [rax]", 4),
+        ("mov rbx, [rax]; mov rax, rbx", 4),
+        # The address was not just loaded.
+        ("mov rax, [rax]; add rax, 8", 5 + 1),
+        ("mov rbx, [rax]; mov eax, ebx", 5),
+    ],
+)
+def test_a_chased_pointer_takes_a_cycle_less(code: str, cycles: int) -> None:
+    """3.11.3 of docs/pipeline.md, on Skylake."""
+    assert bound(code, loop=True, core="SKL") == cycles
