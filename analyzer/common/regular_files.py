@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from io import BufferedReader, TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import BinaryIO, TypeGuard
 
 STREAMED = 1 << 40
 """Largest file, in bytes, that is read piece by piece."""
@@ -25,6 +26,14 @@ _OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 for _name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
     _FLAGS |= getattr(os, _name, 0)
+
+
+_NO_PATH = re.compile("[\0\ud800-\udfff]")
+
+
+def is_plain(value: object) -> TypeGuard[str]:
+    """Whether the value is a string that the system accepts: without NUL characters and lone surrogates."""
+    return isinstance(value, str) and _NO_PATH.search(value) is None
 
 
 def open_regular(path: str | os.PathLike[str], maximum: int) -> BufferedReader:

@@ -17,7 +17,7 @@ from typing import Any
 
 from cyclelens.analyzer.common.file_digests import FileDigests
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.common.regular_files import read_regular
+from cyclelens.analyzer.common.regular_files import is_plain, read_regular
 from msgspec import Struct
 
 DATABASE = "compile_commands.json"
@@ -37,7 +37,6 @@ _LIKELY = 1000
 _LARGEST_MANIFEST = 16 << 20
 _MOST_WORDS = 100_000
 """Maximum words of one command; the system takes fewer."""
-_NO_PATH = re.compile("[\0\ud800-\udfff]")
 Entries = dict[str, tuple[str, tuple[str, ...]] | str]
 """Real path of each source -> the folder and words of its command, or what is wrong with the entry."""
 
@@ -140,7 +139,7 @@ def _entries(database: str) -> Entries:
         if not isinstance(entry, dict):
             continue
         folder, file = entry.get("directory", ""), entry.get("file", 0)
-        if not (isinstance(folder, str) and isinstance(file, str) and _is_plain(folder + file)):
+        if not (isinstance(folder, str) and isinstance(file, str) and is_plain(folder + file)):
             continue  # The entry does not name its file.
         folder = os.path.join(os.path.dirname(database), folder)
         words = _words(entry)
@@ -159,7 +158,7 @@ def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
             words = _split(command)
         except ValueError as error:
             return f"its command cannot be split into words: {error}"
-    if not isinstance(words, list) or not words or not all(map(_is_plain, words)):
+    if not isinstance(words, list) or not words or not all(map(is_plain, words)):
         return "its arguments are not a list of words that a program accepts"
     if len(words) > _MOST_WORDS:
         return f"its command has more than {_MOST_WORDS:,} words"
@@ -176,11 +175,6 @@ def _split(command: str) -> list[str]:
     ]
 
 
-def _is_plain(value: object) -> bool:
-    """Whether the value is a string that the system accepts: without NUL characters and lone surrogates."""
-    return isinstance(value, str) and _NO_PATH.search(value) is None
-
-
 def _of_crate(path: str, manifest: Path) -> Command:
     try:
         described = tomllib.loads(read_regular(manifest, _LARGEST_MANIFEST).decode("utf-8"))
@@ -191,7 +185,7 @@ def _of_crate(path: str, manifest: Path) -> Command:
     if "package" not in described:
         raise NoCommandError(f"{manifest} describes no package")
     package = described["package"]
-    if not isinstance(package, dict) or not _is_plain(package.get("name", "")):
+    if not isinstance(package, dict) or not is_plain(package.get("name", "")):
         raise UnusableCommandError(f"{manifest}: package is not a table with a name")
     folder = manifest.parent
     # A target folder of its own: the user's builds are neither blocked nor invalidated.

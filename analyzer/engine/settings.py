@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from cyclelens.analyzer.common.regular_files import is_plain
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
@@ -345,21 +346,22 @@ def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) 
             return setting.of_today(value)
         raise ValueError(f"{value!r} is not one of {', '.join(setting.choices)}.")
     if setting.type == "text":
-        if isinstance(value, str) and "\0" not in value:
+        if is_plain(value):
             return value.strip()
-        raise ValueError(f"{value!r} is not a string{_without_nul(value)}.")
+        raise ValueError(f"{value!r} is not a string{_plain(value)}.")
     if setting.type == "texts":
-        if isinstance(value, list | tuple) and all(
-            isinstance(text, str) and "\0" not in text for text in value
-        ):
+        if isinstance(value, list | tuple) and all(map(is_plain, value)):
             return tuple(dict.fromkeys(text.strip() for text in value if text.strip()))
-        raise ValueError(f"{value!r} is not a list of strings{_without_nul(value)}.")
+        raise ValueError(f"{value!r} is not a list of strings{_plain(value)}.")
     return _names(value, microarchitectures)
 
 
-def _without_nul(value: object) -> str:
-    """Additional requirement for a text with NUL, which neither paths nor definitions can contain."""
-    return " without NUL characters" if "\\x00" in repr(value) else ""
+def _plain(value: object) -> str:
+    """Additional requirements for a text that neither paths nor definitions can contain."""
+    shown = repr(value)
+    if "\\x00" in shown:
+        return " without NUL characters"
+    return " of whole characters" if "\\ud" in shown else ""
 
 
 def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:

@@ -87,6 +87,9 @@ def test_the_environment_names_another_default(monkeypatch: pytest.MonkeyPatch) 
         ("debounceMs", -1, "not a whole number from 0 to 5000"),
         ("timeoutMs", "10 s", "not a whole number from 100 to 600000"),
         ("includePaths", "include", "not a list of strings"),
+        ("includePaths", ["a\ud800"], "not a list of strings of whole characters"),
+        ("profile", "\udfff.txt", "not a string of whole characters"),
+        ("machineFile", "a\0b", "not a string without NUL characters"),
         ("hints.enabled", "yes", "neither true nor false"),
     ],
 )
