@@ -209,6 +209,10 @@ class _TopParser(Parser):
         self.epilog = "\n".join([*lines, "", "examples:", *examples])
         return super().format_help()
 
+    def print_whole_help(self) -> None:
+        """Print the help: nothing is left out of it."""
+        self.print_help()
+
 
 class _VersionOption(argparse.Action):
     """Prints the version, which is looked up only on request."""

@@ -112,3 +112,7 @@ def test_bash_completes(words: str, expected: list[str], capsys: pytest.CaptureF
     script += "printf '%s\n' \"${COMPREPLY[@]}\"\n"
     run = subprocess.run(["bash"], input=script, capture_output=True, text=True)
     assert sorted(run.stdout.split()) == sorted(expected), run.stderr
+
+
+def test_all_of_the_help_without_a_command_has_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--help-all") == said(capsys, "--help")
