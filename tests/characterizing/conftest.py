@@ -7,6 +7,13 @@ from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from testkit.blockers import shared_blockers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def blockers():
+    with shared_blockers():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -16,8 +23,7 @@ def store():
 
 @pytest.fixture(scope="session")
 def characterizer(store):
-    """One for each core, with or without counters. It finds the instructions that block units once, which
-    takes longer than any variant."""
+    """One for each core, with or without counters."""
 
     @cache
     def made(core, counted=True):

@@ -24,6 +24,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from msgspec.structs import replace
 
 VARIANTS, MOST_UOPS = 60, 8
+"""``benchmarks/characterizing.py`` takes as many as you like."""
 
 
 LATENCIES, PORTS, UOPS = 0.97, 0.96, 0.98
@@ -237,6 +238,12 @@ def test_the_command_writes_a_table_and_compares(tmp_path, capsys):
     assert 'cycles_addr="8"' in written
     assert 'uops="1"' in written
     assert [path.name for path in tmp_path.iterdir()] == ["skl.xml"]
+    assert main(["characterize", "--compare", str(output), "SKL"]) == 0
+    shown = capsys.readouterr().out
+    assert "registers" in shown
+    assert "4 of 4, 100.0%" in shown
+    assert main(["characterize", "--compare", "SKL", "NOPE"]) == 1
+    assert "unknown microarchitecture 'NOPE'" in capsys.readouterr().err
 
 
 def test_an_instruction_that_reads_flags_in_no_time_is_no_move(store):
@@ -282,25 +289,32 @@ def test_what_the_front_end_takes_is_found(
     assert ("JZ (Rel32);JZ (Rel8)" in written) == bool(found.fuses_with)
 
 
-@pytest.mark.parametrize(
-    ("name", "uops", "cycles"),
-    [("PUSH (R64)", 2, 1.0), ("POP (R64)", 1, 0.5), ("STOSQ", 3, 1.0), ("MOVSQ", 5, 4.0)],
-)
-def test_stack_and_string_instructions_lead_their_pointers_back(store, name, uops, cycles):
+POINTERS = {
+    "PUSH (R64)": (2, 1.0, {"rsp"}),
+    "POP (R64)": (1, 0.5, {"rsp"}),
+    "STOSQ": (3, 1.0, {"rdi"}),
+    "MOVSQ": (5, 4.0, {"rsi", "rdi"}),
+}
+"""Uops, cycles, and the pointers that move."""
+
+
+def test_stack_and_string_instructions_lead_their_pointers_back(store):
     """Each block ends where it began, or a run would leave its memory."""
     model = registry.get("SKL")
     machine = Watching(SimulatedMachine(model, store))
-    row = Characterizer(machine, store, model).row(named(store, "SKL", name))
-    assert row.uops == pytest.approx(uops, abs=0.1)
-    assert row.cycles == pytest.approx(cycles, rel=0.3)
-    assert row.latencies == {}
-    pointers = {"PUSH (R64)": {"rsp"}, "POP (R64)": {"rsp"}, "STOSQ": {"rdi"}, "MOVSQ": {"rsi", "rdi"}}[name]
-    mnemonic = name.partition(" ")[0].lower()
-    asked = [[each.text for each in decode(code)] for code in machine.asked]
-    own = [texts for texts in asked if any(text.split()[0] == mnemonic for text in texts)]
-    assert own
-    for texts in own:
-        assert {f"lea {pointer}, [r14]" for pointer in pointers} <= set(texts)
+    characterizer = Characterizer(machine, store, model)
+    for name, (uops, cycles, pointers) in POINTERS.items():
+        machine.asked.clear()
+        row = characterizer.row(named(store, "SKL", name))
+        assert row.uops == pytest.approx(uops, abs=0.1)
+        assert row.cycles == pytest.approx(cycles, rel=0.3)
+        assert row.latencies == {}
+        mnemonic = name.partition(" ")[0].lower()
+        asked = [[each.text for each in decode(code)] for code in machine.asked]
+        own = [texts for texts in asked if any(text.split()[0] == mnemonic for text in texts)]
+        assert own
+        for texts in own:
+            assert {f"lea {pointer}, [r14]" for pointer in pointers} <= set(texts)
 
 
 def test_a_shift_by_cl_does_not_shift_by_zero(store):

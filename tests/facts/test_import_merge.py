@@ -6,17 +6,7 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import open_store, shipped_tables
-
-XML = """<root>
-  <instruction category="BINARY" extension="BASE" iform="IMUL_GPRv_GPRv" string="IMUL (R64, R64)">
-    <architecture name="{name}">
-      <measurement provenance="measured by cyclelens characterize" uops="2" ports="2*p06" uops_same_reg="0">
-        <latency start_op="2" target_op="1" cycles="7"/>
-      </measurement>
-    </architecture>
-  </instruction>
-</root>
-"""
+from testkit.published_tables import MEASURED
 
 
 def imul(store, microarchitecture):
@@ -27,11 +17,12 @@ def imul(store, microarchitecture):
     )
 
 
-@pytest.fixture
-def merged(tmp_path):
+@pytest.fixture(scope="module")
+def merged(tmp_path_factory):
     """The program's tables with a measurement of SKL added."""
-    source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
-    source.write_text(XML.format(name="SKL"))
+    folder = tmp_path_factory.mktemp("merged")
+    source, target = folder / "mine.xml", folder / "tables.sqlite"
+    source.write_text(MEASURED.format(name="SKL"))
     assert main(["data", "import", "--merge", "--output", str(target), str(source)]) == 0
     return open_store(target)
 
@@ -39,7 +30,7 @@ def merged(tmp_path):
 def test_the_shipped_tables_are_not_changed(tmp_path, monkeypatch, capsys):
     """Without tables of the user's own the command writes nothing; with them it writes these."""
     source, own, shipped = (tmp_path / name for name in ("mine.xml", "own.sqlite", "shipped.sqlite"))
-    source.write_text(XML.format(name="SKL"))
+    source.write_text(MEASURED.format(name="SKL"))
     shutil.copy(shipped_tables(), shipped)
     for module in ("facts.store", "cli.import_tables"):
         monkeypatch.setattr(f"cyclelens.analyzer.{module}.shipped_tables", lambda: str(shipped))
@@ -67,7 +58,7 @@ def test_what_is_stated_is_replaced_and_the_rest_stays(merged):
 def test_what_was_found_on_an_amd_processor_is_not_completed_by_guesses(tmp_path):
     """As published figures are, which tell macro-ops and the pipes of the floating-point unit alone."""
     source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
-    source.write_text(XML.format(name="ZEN4").replace('uops="2" ports="2*p06" ', ""))
+    source.write_text(MEASURED.format(name="ZEN4").replace('uops="2" ports="2*p06" ', ""))
     assert main(["data", "import", "--merge", "--output", str(target), str(source)]) == 0
     before, after = imul(open_store(), "ZEN4"), imul(open_store(target), "ZEN4")
     assert after.base == before.base
@@ -79,7 +70,7 @@ def test_jumps_that_were_tried_replace_those_of_the_tables(tmp_path):
     """Also if none of them fuses."""
     for stated, fuses in (('macro_fusible="JO (Rel8)"', {"JO (Rel8)"}), ('macro_fusible=""', set())):
         source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
-        text = XML.replace("IMUL_GPRv_GPRv", "CMP_GPRv_GPRv_39").replace("IMUL (", "CMP_39 (")
+        text = MEASURED.replace("IMUL_GPRv_GPRv", "CMP_GPRv_GPRv_39").replace("IMUL (", "CMP_39 (")
         source.write_text(text.format(name="SKL").replace('uops="2"', stated))
         import_tables(source, target, base=open_store())
         (cmp,) = (
@@ -102,7 +93,7 @@ def test_everything_else_stays_as_it_was(merged):
 
 def test_a_processor_that_the_tables_do_not_have_is_added(tmp_path):
     source, target = tmp_path / "mine.xml", tmp_path / "tables.sqlite"
-    source.write_text(XML.format(name="NEW"))
+    source.write_text(MEASURED.format(name="NEW"))
     summary = import_tables(source, target, base=open_store())
     assert summary.microarchitectures[-1] == "NEW"
     store = open_store(target)
@@ -115,19 +106,3 @@ def test_a_file_without_measurements_adds_nothing(tmp_path):
     source.write_text('<root><instruction iform="X" string="X"/></root>')
     with pytest.raises(ImportProblem, match="holds no measurements"):
         import_tables(source, tmp_path / "tables.sqlite", base=open_store())
-
-
-def test_what_characterize_writes_can_be_merged_and_compared(tmp_path, capsys):
-    """On the simulator nothing changes: what is found is what the tables say."""
-    written, tables = tmp_path / "skl.xml", tmp_path / "tables.sqlite"
-    words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(written)]
-    assert main(["characterize", *words]) == 0
-    assert main(["data", "import", "--merge", "--output", str(tables), str(written)]) == 0
-    assert imul(open_store(tables), "SKL").base == imul(open_store(), "SKL").base
-    capsys.readouterr()
-    assert main(["characterize", "--compare", str(written), "SKL"]) == 0
-    shown = capsys.readouterr().out
-    assert "registers" in shown
-    assert "1 of 1, 100.0%" in shown
-    assert main(["characterize", "--compare", "SKL", "NOPE"]) == 1
-    assert "unknown microarchitecture 'NOPE'" in capsys.readouterr().err

@@ -41,6 +41,19 @@ ADD = f"""
 """
 
 
+MEASURED = """<root>
+  <instruction category="BINARY" extension="BASE" iform="IMUL_GPRv_GPRv" string="IMUL (R64, R64)">
+    <architecture name="{name}">
+      <measurement provenance="measured by cyclelens characterize" uops="2" ports="2*p06" uops_same_reg="0">
+        <latency start_op="2" target_op="1" cycles="7"/>
+      </measurement>
+    </architecture>
+  </instruction>
+</root>
+"""
+"""What a user measured; ``name``: of the processor."""
+
+
 def document(*instructions: str) -> str:
     return f'<root date="2020-01-01"><extension name="BASE">{"".join(instructions)}</extension></root>'
 
