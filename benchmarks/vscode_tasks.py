@@ -408,7 +408,7 @@ def main() -> None:
         files(home / "kernels")
         other.mkdir()
         (other / "kernel.asm").write_text(NASM, encoding="utf-8")
-        server = Server(cache, home)
+        server = Server(cache, home, home / "extensions")
         server.configure(user={}, machine={}, always=OFFLINE)
         server.install(options.extension.absolute())
         # As on a machine on which Cyclelens was never installed.

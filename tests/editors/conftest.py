@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,39 +10,42 @@ from typing import Any
 
 import pytest
 from testkit import real_editors, workbench
-from testkit.workbench import ROOT, Windows
+from testkit.made_once import made_once
+from testkit.workbench import ROOT, Server, Windows
 
 EXTENSION = ROOT / "editors" / "vscode"
 TIMEOUT = 600
 
 
 @pytest.fixture(scope="session")
-def vsix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packed extension, made once: the processes of a test run share the folder that it is made in."""
+def vsix(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packed extension."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "vsix"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (made := list(folder.glob("*.vsix"))):
-            _pack(folder)
-            made = list(folder.glob("*.vsix"))
-    return made[0]
+    folder = made_once(tmp_path_factory, "vsix", lambda folder: _pack(folder, distributions))
+    (made,) = folder.glob("*.vsix")
+    return made
 
 
-def _pack(folder: Path) -> None:
+def _pack(folder: Path, distributions: Path) -> None:
     if not (EXTENSION / "node_modules" / ".package-lock.json").exists():
         command = ["npm", "ci", "--no-audit", "--no-fund", "--silent"]
         run = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, timeout=TIMEOUT)
         if run.returncode:
             pytest.skip(f"the packages of the extension cannot be installed here: {run.stderr[-200:]}")
-    # The server in it is compiled, which takes a tenth of the time where nothing is optimised.
-    own = {**os.environ, "CFLAGS": "-O0"}
-    command = [str(ROOT / "dev" / "vsix"), str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=own)
+    command = [str(ROOT / "dev" / "vsix"), str(folder), str(distributions)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
+
+
+@pytest.fixture(scope="session")
+def extensions(cache: Path, vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """VS Code's folder of installed extensions, with this one."""
+
+    def install(folder: Path) -> None:
+        Server(cache, tmp_path_factory.mktemp("install"), folder).install(vsix)
+
+    return made_once(tmp_path_factory, "extensions", install)
 
 
 @pytest.fixture(scope="session")
@@ -59,8 +60,8 @@ def chromium(cache: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def windows(cache: Path, vsix: Path, chromium: Any) -> Windows:
-    return Windows(cache, vsix, chromium)
+def windows(cache: Path, extensions: Path, chromium: Any) -> Windows:
+    return Windows(cache, extensions, chromium)
 
 
 @pytest.fixture(autouse=True)

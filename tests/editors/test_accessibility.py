@@ -37,8 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280, 1920])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 400), ("dark", 1280), ("light", 1920)])
 def test_nothing_is_wrong_with_a_report(
     cache: Path, chromium: Any, report: Path, scheme: str, width: int
 ) -> None:

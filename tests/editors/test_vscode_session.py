@@ -416,17 +416,16 @@ def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench
 
 @pytest.fixture(scope="module")
 def fresh(
-    cache: Path, vsix: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
+    cache: Path, extensions: Path, chromium: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workbench]:
     """A window on a machine without the server, with a folder that is not trusted."""
     home = tmp_path_factory.mktemp("fresh")
     folder = home / "kernels"
     folder.mkdir()
     shutil.copy(ROOT / "examples" / "lcp_stall.s", folder)
-    server = Server(cache, home)
+    server = Server(cache, home, extensions)
     quiet = {"security.workspace.trust.startupPrompt": "never", "security.workspace.trust.banner": "never"}
     server.configure(user=quiet | {"workbench.colorTheme": "Dark 2026"}, machine={})
-    server.install(vsix)
     # As a login shell would leave it, without a compiler and without a network.
     path = f"{home}/.venv/bin:/usr/local/bin:/usr/bin:/bin"
     with server.running(CC="false", PIP_INDEX_URL="http://127.0.0.1:9/", PATH=path) as address:

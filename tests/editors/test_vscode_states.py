@@ -1,5 +1,4 @@
-"""What the real VS Code shows of a region in each of its states, with pictures: light and dark, narrow
-and wide."""
+"""What the real VS Code shows of a region in each of its states, with pictures, narrow and wide."""
 
 from __future__ import annotations
 
@@ -208,12 +207,10 @@ def test_a_region_says_what_is_the_matter(code: Workbench, name: str) -> None:
         state.do(code)
         wait("the change", lambda: state.then in code.line(state.line))
     wait("the status item", lambda: code.status().startswith(state.status))
-    for theme in code.themes():
-        code.colours(theme)
-        for width in WIDTHS:
-            code.page.set_viewport_size({"width": width, "height": 800})
-            wait("the same", lambda: (state.then or state.first) in code.line(state.line))
-            code.screenshot(f"state-{name}-{theme}-{width}")
+    for width in WIDTHS:
+        code.page.set_viewport_size({"width": width, "height": 800})
+        wait("the same", lambda: (state.then or state.first) in code.line(state.line))
+        code.screenshot(f"state-{name}-{width}")
     code.run("File: Revert File")
 
 
@@ -265,16 +262,14 @@ def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
         found: list[int] = code.page.evaluate(ROWS)
         return found
 
-    for theme in ("light", "dark"):
-        code.colours(theme)
-        for width, line, name in PLACES:
-            code.page.set_viewport_size({"width": width, "height": 800})
-            code.go(line)
-            code.press(*["ArrowRight"] * 10)
-            drawn, seen = code.hover("the picture", rows)
-            code.screenshot(f"vscode-hover-{name}-{theme}-{width}")
-            assert drawn == seen >= 8
-            code.press("Escape")
+    for width, line, name in PLACES:
+        code.page.set_viewport_size({"width": width, "height": 800})
+        code.go(line)
+        code.press(*["ArrowRight"] * 10)
+        drawn, seen = code.hover("the picture", rows)
+        code.screenshot(f"vscode-hover-{name}-{width}")
+        assert drawn == seen >= 8
+        code.press("Escape")
 
 
 def test_a_server_killed_during_edits_remembers_the_last_save(code: Workbench) -> None:

@@ -42,11 +42,11 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_core(compiler: str, simulator: Path) -> None:
-    """With few optimisations: what runs here runs few cycles."""
+    """Without optimisations: what runs here runs few cycles."""
     name = "cyclelens.analyzer.simulator.core"
     cython = [sys.executable, "-m", "cython", "-X", "boundscheck=False", "--module-name", name, "core.pyx"]
     subprocess.run(cython, cwd=simulator, check=True)
-    flags = ["-shared", "-fPIC", "-O1", "-DPy_LIMITED_API=0x030B0000", f"-I{sysconfig.get_path('include')}"]
+    flags = ["-shared", "-fPIC", "-O0", "-DPy_LIMITED_API=0x030B0000", f"-I{sysconfig.get_path('include')}"]
     subprocess.run([compiler, *flags, "core.c", "-o", "core.abi3.so"], cwd=simulator, check=True)
 
 

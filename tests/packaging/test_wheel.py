@@ -14,64 +14,20 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from testkit.source_trees import copy_sources
+from testkit.distributions import FOLDERS, TIMEOUT
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}
-BUILT_FROM = [
-    "pyproject.toml",
-    "setup.py",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-    "THIRD-PARTY.md",
-    "docs",
-    *FOLDERS,
-]
-TIMEOUT = 1200
-"""Seconds, generous: the core is compiled."""
-
-
-@pytest.fixture(scope="module")
-def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source distribution and the wheel that was built from it.
-
-    What is compiled here runs few cycles, so it is not optimised, which takes a tenth of the time."""
-    source, output = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("distributions")
-    copy_sources(BUILT_FROM, source)
-    run_there(output, "build", "--sdist", "--outdir", str(output), str(source))
-    (archive,) = output.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(unpacked := tmp_path_factory.mktemp("unpacked"), filter="data")
-    (folder,) = unpacked.iterdir()
-    run_there(
-        output, "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(output), str(folder), CFLAGS="-O0"
-    )
-    return output
-
-
-def run_there(folder: Path, module: str, *arguments: str, **environment: str) -> None:
-    """Runs a module of Python in a folder, and expects it to succeed."""
-    run = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        cwd=folder,
-        env=os.environ | environment,
-    )
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
 
 
 @pytest.fixture(scope="module")
 def installed(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that holds the wheel and what it asks for, and nothing else."""
     environment = tmp_path_factory.mktemp("environment")
-    venv.create(environment, with_pip=True)
+    venv.create(environment)
     programs = environment / "bin"
     (wheel,) = distributions.glob("*.whl")
-    command = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command.append(str(wheel))
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
+    command = [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-compile", str(wheel)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 0, run.stderr[-3000:]
     return programs

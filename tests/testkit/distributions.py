@@ -1,0 +1,56 @@
+"""The source distribution and the wheel, as people get them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from testkit.source_trees import copy_sources
+
+FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}
+_BUILT_FROM = [
+    "pyproject.toml",
+    "setup.py",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+    "THIRD-PARTY.md",
+    "docs",
+    *FOLDERS,
+]
+TIMEOUT = 1200
+"""Seconds, generous: the core is compiled."""
+
+
+def make_distributions(output: Path) -> None:
+    """Both, the wheel built from the source distribution of a clean copy.
+
+    What is compiled here runs few cycles, so it is not optimised, which takes a tenth of the time."""
+    with tempfile.TemporaryDirectory() as name:
+        source, unpacked = Path(name, "source"), Path(name, "unpacked")
+        source.mkdir()
+        copy_sources(_BUILT_FROM, source)
+        _run(output, "build", "--sdist", "--outdir", str(output), str(source))
+        (archive,) = output.glob("*.tar.gz")
+        with tarfile.open(archive) as packed:
+            packed.extractall(unpacked, filter="data")
+        (folder,) = unpacked.iterdir()
+        wheel = ("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(output), str(folder))
+        _run(output, *wheel, CFLAGS="-O0")
+
+
+def _run(folder: Path, module: str, *arguments: str, **environment: str) -> None:
+    """Run a module of Python in a folder, and expect it to succeed."""
+    run = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        cwd=folder,
+        env=os.environ | environment,
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
