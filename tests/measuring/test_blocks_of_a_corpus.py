@@ -10,6 +10,8 @@ from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.requests import BHIVE, SAME, MeasurementRequest
 from cyclelens.analyzer.model.choices import Repetition
 
+pytestmark = pytest.mark.timed
+
 CORPUS = "hex,application,count\n4801d8,ls,30\n4801d8,awk,5\nzz,awk,1\n"
 
 

@@ -7,6 +7,8 @@ import pytest
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.requests import DISTINCT, Counter, MeasurementRequest
 
+pytestmark = pytest.mark.timed
+
 TRIES = 10
 STEADY = 0.005
 

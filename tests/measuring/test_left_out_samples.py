@@ -16,6 +16,8 @@ from cyclelens.analyzer.measuring.repeated import median_of
 from cyclelens.analyzer.measuring.requests import BUSY, FAULTS, Counter, Measurement, MeasurementRequest
 from cyclelens.analyzer.model.choices import Clocks
 
+pytestmark = pytest.mark.timed
+
 FOUND = "status=ok attempts=9 switched=2 faulted=1 pages=0 late_pages=0 huge=0 cycles=1.0,1.0,1.0"
 SPIN = "while True: pass"
 MOST_SECONDS = 60

@@ -7,6 +7,8 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import registry
 
+pytestmark = pytest.mark.timed
+
 TRIES = 10
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dot_product.s"
 

@@ -18,6 +18,8 @@ from cyclelens.analyzer.measuring.requests import Measurement, MeasurementReques
 from cyclelens.analyzer.model.choices import Clocks
 from iced_x86 import Code, CpuidFeature, Instruction, Mnemonic, OpCodeInfo
 
+pytestmark = pytest.mark.timed
+
 CONTEXT, CODE = 0x0FFFFF0000, 0x1000000000
 
 HOSTILE = {

@@ -18,6 +18,8 @@ from cyclelens.analyzer.measuring.working_sets import SizeMeasurement
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Clocks
 
+pytestmark = pytest.mark.timed
+
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/working-sets-1.schema.json").read_text())
 TEXT = """# cyclelens-begin copy
 1:  vmovups (%rsi), %ymm0
