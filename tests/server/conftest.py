@@ -27,6 +27,8 @@ def server_command(preloaded: list[str]) -> list[str]:
 @pytest_asyncio.fixture
 async def editor(server_command: list[str]) -> AsyncIterator[Editor]:
     client: Any = await ClientServerConfig(server_command=server_command, client_factory=make_client).start()
+    # The search for rewrites takes longer than the rest of most sessions; tests of what it finds have it.
+    client.set_configuration({"advice": False}, section="cyclelens")
     yield Editor(client)
     await client.shutdown_session()
     assert client._server.returncode == 0

@@ -31,6 +31,11 @@ INDEXED = """\
 """
 
 
+@pytest.fixture(autouse=True)
+def advised(editor: Editor) -> None:
+    editor.client.set_configuration({}, section="cyclelens")
+
+
 async def label(editor: Editor, line: int, part: str) -> str:
     """The label of a line, once it has a part."""
     async with asyncio.timeout(TIMEOUT):

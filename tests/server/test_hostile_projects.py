@@ -150,27 +150,28 @@ async def test_a_saved_state_of_wrong_values_is_as_good_as_none(editor: Editor, 
     assert editor.client.log_messages == []
 
 
+NAMES = {
+    "bracket": "file://[bad/x.s",
+    "NUL": "file:///a%00b.s",
+    "byte": "file:///%ff.s",
+    "long": "file:///" + "x" * 5_000 + ".s",
+    "nothing": "",
+    "NUL without a file": "untitled:\0",
+}
+
+
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "file://[bad/x.s",
-        "file:///a%00b.s",
-        "file:///%ff.s",
-        "file:///" + "x" * 5_000 + ".s",
-        "",
-        "untitled:\0",
-    ],
-    ids=["bracket", "NUL", "byte", "long", "nothing", "NUL without a file"],
-)
-async def test_a_document_of_any_name_has_its_figure(editor: Editor, tmp_path: Path, uri: str) -> None:
+async def test_a_document_of_any_name_has_its_figure(editor: Editor, tmp_path: Path) -> None:
     await editor.start(folder=tmp_path)
-    editor.uri = uri
-    await editor.open(KERNEL)
-    assert FIGURE in (await editor.labels())[0]
-    assert editor.client.messages == []
-    where = types.ExecuteCommandParams("cyclelens.compareHead", [uri, "dot"])
-    await editor.client.workspace_execute_command_async(where)
-    said = await editor.message("dot against HEAD")
-    assert "The text is not in a file" in said or "not a git repository" in said
+    for kind, uri in NAMES.items():
+        document = Editor(editor.client)
+        document.uri = uri
+        await document.open(KERNEL)
+        assert FIGURE in (await document.labels())[0], kind
+        assert editor.client.messages == []
+        where = types.ExecuteCommandParams("cyclelens.compareHead", [uri, "dot"])
+        await editor.client.workspace_execute_command_async(where)
+        said = await document.message("dot against HEAD")
+        assert "The text is not in a file" in said or "not a git repository" in said
+        editor.client.messages.clear()
     assert editor.client.log_messages == []

@@ -123,6 +123,7 @@ async def offered(editor: Editor) -> None:
 
 @pytest.mark.asyncio
 async def test_rewrites_are_checked_on_request(editor: Editor) -> None:
+    editor.client.set_configuration({}, section="cyclelens")
     await editor.start(with_code_actions())
     await editor.open(SUM)
     editor.client.answer = "Run It"
@@ -150,6 +151,7 @@ async def test_a_check_of_no_region_is_refused(editor: Editor) -> None:
 
 @pytest.mark.asyncio
 async def test_nothing_is_checked_without_leave(editor: Editor) -> None:
+    editor.client.set_configuration({}, section="cyclelens")
     await editor.start(with_code_actions())
     await editor.open(SUM)
     await offered(editor)

@@ -78,30 +78,29 @@ def test_it_serves_one_client_and_ends(politely: bool) -> None:
     assert code == (0 if politely else 1)
 
 
-@pytest.mark.parametrize(
-    "foreign",
-    [
-        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\x16\x03\x01\x02\x00",
-        b"",
-    ],
-    ids=["POST", "GET", "TLS", "nothing"],
-)
-def test_what_does_not_begin_as_lsp_is_refused_and_does_not_end_the_server(foreign: bytes) -> None:
+FOREIGN = {
+    "POST": b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n",
+    "GET": b"GET / HTTP/1.1\r\n\r\n",
+    "TLS": b"\x16\x03\x01\x02\x00",
+    "nothing": b"",
+}
+
+
+def test_what_does_not_begin_as_lsp_is_refused_and_does_not_end_the_server() -> None:
     port = free_port()
     hidden = message(id=1, method="initialize", params={"capabilities": {}})
     server = subprocess.Popen(
         [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp", "--tcp", str(port)]
     )
     try:
-        with connect(port) as page:
-            page.sendall(foreign + (hidden if foreign else b""))
-            page.shutdown(socket.SHUT_WR)
-            answer = b""
-            with contextlib.suppress(ConnectionResetError):
-                answer = page.recv(4096)
-            assert answer == b""
+        for kind, foreign in FOREIGN.items():
+            with connect(port) as page:
+                page.sendall(foreign + (hidden if foreign else b""))
+                page.shutdown(socket.SHUT_WR)
+                answer = b""
+                with contextlib.suppress(ConnectionResetError):
+                    answer = page.recv(4096)
+                assert answer == b"", kind
         with connect(port) as client:
             # Its first line may come in pieces.
             client.sendall(hidden[:5])

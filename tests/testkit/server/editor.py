@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,13 @@ TIMEOUT = 60.0
 URI = "file:///kernel.s"
 
 
+converter = cache(default_converter)
+"""One for all clients of a process: it learns each kind of message once."""
+
+
 def make_client() -> LanguageClient:
     """pytest-lsp's client, extended with answers to requests that it does not know."""
-    client = LanguageClient(converter_factory=default_converter)
+    client = LanguageClient(converter_factory=converter)
     client.published = {}  # type: ignore[attr-defined]
     client.requests = []  # type: ignore[attr-defined]
     client.questions = []  # type: ignore[attr-defined]
