@@ -1,6 +1,6 @@
 """What people asked or measured in public: the figure is theirs, or the report says that it is not certain.
 
-``SO``: the number of a question on stackoverflow.com; ``Agner``: Agner Fog's instruction tables;
+``SO``: the number of a question or an answer on stackoverflow.com; ``Agner``: Agner Fog's instruction tables;
 ``llvm`` and others: issues on github.com. ``None``: no figure, or a lower bound, as something else decides.
 """
 
