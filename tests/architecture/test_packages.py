@@ -114,6 +114,7 @@ INSTALLERS = re.compile(r'"(?:pip|npm|apt-get|apt_install|uv|pipx|cargo install)
 INSTALLING = {
     "tests/editors/conftest.py",
     "tests/packaging/test_wheel.py",
+    "tests/testkit/distributions.py",
 }
 """What is built or installed is what they test: wheels, and the editors' extension."""
 
