@@ -214,11 +214,14 @@ def _beside_others(label: RegionLabel, region: ShownRegion, others: Sequence[Sho
 
 
 def measured_figure(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> MeasuredFigure:
-    """The region's figure on this machine; empty if it was not measured since the last edit."""
+    """The region's figure on this machine; empty if it was not measured since the last edit. It names the
+    machine's core where the line shows the figure of another one."""
     found = server.measurements.get(snapshot, region.result.name)
     if found is None:
         return MeasuredFigure()
-    predicted = found.rows[0][0]
+    predicted, core = found.rows[0][:2]
+    if core and core != region.result.microarchitecture:
+        return MeasuredFigure(f"{core}: {found.title}")
     return MeasuredFigure(found.title, f"{predicted:.2f}" if isinstance(predicted, float) else "")
 
 
