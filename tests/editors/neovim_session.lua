@@ -285,14 +285,12 @@ local function run()
   local before_rewrite = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   preview()
   seen.preview = { title = vim.wo.winbar, text = vim.api.nvim_buf_get_lines(0, 0, -1, false), differs = vim.wo.diff }
-  seen.preview.beside = vim.tbl_map(function(one)
-    return vim.api.nvim_win_get_config(one).relative == "" and vim.wo[one].winbar or nil
-  end, vim.api.nvim_tabpage_list_wins(0))
+  local sides = vim.fn.winlayout()[2]
+  seen.preview.beside = { vim.wo[sides[1][2]].winbar, vim.wo[sides[2][2]].winbar }
   wait("what the rewrite does", function()
     for _, one in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
       if vim.api.nvim_win_get_config(one).relative ~= "" then
-        local about = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(one), 0, -1, false)
-        seen.preview.details = table.concat(about, " ")
+        seen.preview.details = table.concat(vim.fn.getbufline(vim.api.nvim_win_get_buf(one), 1, "$"), " ")
         return true
       end
     end
@@ -416,8 +414,7 @@ local function run()
   end
   wait("the timeline of the chain", timeline)
   vim.api.nvim_set_current_win(timeline())
-  local at = vim.api.nvim_win_get_cursor(0)
-  local chain = { line = vim.api.nvim_get_current_line(), byte = at[2], winbar = vim.wo.winbar }
+  local chain = { line = vim.api.nvim_get_current_line(), byte = vim.fn.col(".") - 1, winbar = vim.wo.winbar }
   chain.row, chain.height, chain.width = vim.fn.winline(), vim.fn.winheight(0), vim.fn.winwidth(0)
   for _, other in ipairs(vim.api.nvim_list_wins()) do
     local config = vim.api.nvim_win_get_config(other)
@@ -427,13 +424,11 @@ local function run()
       chain.waits = vim.api.nvim_buf_get_lines(note, 0, -1, false)
     end
   end
-  -- Moved aside, each row keeps its name at the left edge.
-  local names = vim.api.nvim_create_namespace("cyclelens.timeline.names")
-  wait("the names", function()
+  wait("the names at the left edge", function()
     chain.leftcol = vim.fn.winsaveview().leftcol
     chain.names = vim.tbl_map(function(mark)
       return { mark[4].virt_text_win_col, vim.trim(mark[4].virt_text[1][1]) }
-    end, vim.api.nvim_buf_get_extmarks(0, names, 0, -1, { details = true }))
+    end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["cyclelens.timeline.names"], 0, -1, { details = true }))
     return #chain.names > 0
   end)
   seen.chain = chain

@@ -279,9 +279,7 @@ def test_measuring_asks_first_and_puts_the_figure_on_the_line(code: Workbench) -
         return ", measured " in code.line(number)
 
     wait("the measured figure", measured)
-    assert re.search(r"dot +(?:\w+: )?predicted \d\.\d\d, measured \d\.\d\d", code.line(number)), (
-        "not cut off"
-    )
+    assert re.search(r"dot +(\w+: )?predicted \d\.\d\d, measured \d\.\d\d", code.line(number)), "all of it"
     assert not [text for text in code.notifications() if "runs the code" in text], "only the first time"
     code.screenshot("vscode-measured")
     code.press("End")
