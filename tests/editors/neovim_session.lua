@@ -282,11 +282,10 @@ local function run()
       return vim.fn.tabpagenr("$") == 2
     end)
   end
-  local before_rewrite = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  local before_rewrite = vim.fn.getline(1, "$")
   preview()
   seen.preview = { title = vim.wo.winbar, text = vim.api.nvim_buf_get_lines(0, 0, -1, false), differs = vim.wo.diff }
-  local sides = vim.fn.winlayout()[2]
-  seen.preview.beside = { vim.wo[sides[1][2]].winbar, vim.wo[sides[2][2]].winbar }
+  seen.preview.beside = { vim.wo[vim.fn.win_getid(1)].winbar, vim.wo[vim.fn.win_getid(2)].winbar }
   wait("what the rewrite does", function()
     for _, one in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
       if vim.api.nvim_win_get_config(one).relative ~= "" then
@@ -425,10 +424,11 @@ local function run()
     end
   end
   wait("the names at the left edge", function()
-    chain.leftcol = vim.fn.winsaveview().leftcol
-    chain.names = vim.tbl_map(function(mark)
+    local space = vim.api.nvim_get_namespaces()["cyclelens.timeline.names"]
+    local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+    chain.leftcol, chain.names = vim.fn.winsaveview().leftcol, vim.tbl_map(function(mark)
       return { mark[4].virt_text_win_col, vim.trim(mark[4].virt_text[1][1]) }
-    end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["cyclelens.timeline.names"], 0, -1, { details = true }))
+    end, marks)
     return #chain.names > 0
   end)
   seen.chain = chain
