@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import select
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from cyclelens.server.workers.worker import end_group
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError
 from pytest_lsp import ClientServerConfig
@@ -272,3 +276,21 @@ async def test_an_assembler_that_dies_while_it_starts_or_waits_is_replaced(real:
     assert (await real.labels())[0].startswith("3.00 -> 1.00")
     assert not any("assembler" in code for _, code in await real.codes())
     assert real.told == []
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+def test_with_a_worker_its_children_end() -> None:
+    """An assembler that hangs: it would not notice that its worker is gone."""
+    parent = "import os, time; os.fork(); print(flush=True); time.sleep(600)"
+    command = [sys.executable, "-c", parent]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as worker:
+        try:
+            assert worker.stdout is not None
+            assert [worker.stdout.readline() for _ in range(2)] == [b"\n"] * 2
+            end_group(worker.pid)
+            # Both have the pipe open: it ends once both are gone.
+            assert select.select([worker.stdout], [], [], 30)[0]
+            assert worker.stdout.read() == b""
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, signal.SIGKILL)
