@@ -268,7 +268,7 @@ def five_mistakes(code: Workbench) -> None:
             else:
                 code.press("End", "Home", "Shift+End")
                 code.type(mended)
-            wait(f"no more: {said}", lambda found=told: not found())
+            wait(f"no more: {said}", partial(lambda found: not found(), told))
             code.press("Escape", "End", "Enter")
         code.type("# cyclelens-end\n")
         wait("the figure", shown(code, "0.500 cycles/float"))

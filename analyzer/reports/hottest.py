@@ -10,6 +10,7 @@ from typing import Any
 from cyclelens.analyzer.insight import absence, wording
 from cyclelens.analyzer.insight.confidence import shows_at_least
 from cyclelens.analyzer.model.hot_loops import HotLoop, HotLoops
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity
 
@@ -114,7 +115,7 @@ def _figure(loop: HotLoop, core: str) -> str:
     if loop.branching is None:
         return wording.figure_of(prediction)
     average = _cycles(loop, prediction)
-    least = wording.AT_LEAST if _is_lower_bound(loop, prediction) else ""
+    least = AT_LEAST if _is_lower_bound(loop, prediction) else ""
     return _NO_FIGURE if average is None else f"{least}{average:.2f}"
 
 

@@ -20,8 +20,9 @@ from cyclelens.analyzer.insight.work import Pace, change, comparable, written
 from cyclelens.analyzer.model.label import MeasuredFigure, RegionLabel
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.rewrites.search import Advice
-from cyclelens.server.display import columns, macro_bodies
+from cyclelens.server.display import columns
 from cyclelens.server.display.advice import told
+from cyclelens.server.documents import macro_bodies
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types

@@ -316,7 +316,8 @@ async def test_every_command_refuses_values_of_other_types(editor: Editor) -> No
     assert len(commands) > 10
     for name, command in commands.items():
         good = [editor.uri, "one", "two"][: len(signature(command).parameters)]
-        for at, odd in product(range(len(good)), (None, 1.5, [], {"uri": editor.uri})):
+        values: tuple[Any, ...] = (None, 1.5, [], {"uri": editor.uri})
+        for at, odd in product(range(len(good)), values):
             request = types.ExecuteCommandParams(name, [*good[:at], odd, *good[at + 1 :]])
             with pytest.raises(JsonRpcInvalidParams, match=f"{name}: .* must be str"):
                 await editor.client.workspace_execute_command_async(request)
