@@ -113,19 +113,24 @@ async def test_a_half_typed_line_leaves_the_other_region_alone_and_its_own_marke
 
 
 @pytest.mark.asyncio
-async def test_a_half_typed_word_that_nasm_takes_for_a_label_gives_no_new_figure(editor: Editor) -> None:
+@pytest.mark.parametrize("add", ["vaddps ymm0, ymm0, ymm1", "ADD"])
+async def test_a_half_typed_word_that_nasm_takes_for_a_label_gives_no_new_figure(
+    editor: Editor, add: str
+) -> None:
     """Each new figure is that of all lines: one of the others alone would be too low."""
     await editor.start()
-    body = [".b:", "    vaddps ymm0, ymm0, ymm1", "", "    dec rdx", "    jnz .b"]
-    await editor.open("\n".join(["; cyclelens-begin sum arch=SKL", *body, "; cyclelens-end"]))
-    assert "4.00 cycles/iter" in (await editor.labels())[0]
+    macro = ["%macro ADD 0", "    vaddps ymm0, ymm0, ymm1", "%endmacro"] if add == "ADD" else []
+    body = [".b:", f"    {add}", "", "    dec rdx", "    jnz .b"]
+    await editor.open("\n".join([*macro, "; cyclelens-begin sum arch=SKL", *body, "; cyclelens-end"]))
+    begin = len(macro)
+    assert "4.00 cycles/iter" in (await editor.labels())[begin]
     for column, letter in enumerate("vaddp"):
-        editor.type(3, column, letter)
+        editor.type(begin + 3, column, letter)
         await editor.analysed()
-        assert (await editor.labels())[0].endswith("(stale)")
-    editor.type(3, 5, "s ymm0, ymm0, ymm1")
+        assert (await editor.labels())[begin].endswith("(stale)")
+    editor.type(begin + 3, 5, "s ymm0, ymm0, ymm1")
     await editor.analysed()
-    label = (await editor.labels())[0]
+    label = (await editor.labels())[begin]
     assert "8.00" in label and "stale" not in label
 
 

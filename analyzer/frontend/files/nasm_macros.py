@@ -34,6 +34,9 @@ _FIRST_WORD = r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)"
 _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
 _STRING = re.compile(NASM_QUOTED)
+_ORPHAN = re.compile(r"^(?:[\w.]+):(\d+): warning: label\b.* alone on a line", re.MULTILINE)
+"""NASM's warning for a word that it takes for a label without a colon."""
+_LONE_WORD = r"\s*([A-Za-z_]\w*)\s*(?:;.*)?"
 _DIRECTIVE = r"^\s*%|%[A-Za-z{\[!]"
 _CONSTANT = r"(?im)^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)"
 _NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)
@@ -155,6 +158,23 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
             own.append(_own(lines[user], line) if written else None)
         number += step
     return ExpandedText(tuple(text), tuple(numbers), tuple(own))
+
+
+def half_typed(errors: str, made: Sequence[str], places: Sequence[int], lines: Sequence[str]) -> str:
+    """NASM's warnings about labels alone on a line, as error messages, for words that the user's text
+    (``lines``) has nowhere else: these are beginnings of mnemonics.
+
+    ``made``: the text that NASM read; ``places``: the user's line of each of its lines.
+    """
+    found: list[str] = []
+    for warned in _ORPHAN.finditer(errors):
+        number = min(int(warned[1]), len(made)) - 1
+        if word := re.fullmatch(_LONE_WORD, made[number]):
+            alone = re.compile(rf"(?<![\w.$@]){word[1]}(?![\w.$@])")
+            if sum(len(alone.findall(line.partition(";")[0])) for line in lines if word[1] in line) == 1:
+                message = f"'{word[1]}' is no instruction, and no colon makes it a label"
+                found.append(f"{INPUT}:{places[number] + 1}: error: {message}")
+    return "\n".join(found)
 
 
 def last_line(result: bytes) -> int:

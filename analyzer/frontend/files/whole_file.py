@@ -260,7 +260,7 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
     defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
-    command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
+    command = [program, "-f", "elf64", "-w-all", "-w+user", "-w+orphan-labels", *folders, "-I", "stubs/"]
     lines = LINE_END.split(text)
     # A missing file is replaced by one that warns if it is used.
     stubs = {
@@ -316,10 +316,14 @@ class _NasmCall(_Call):
                 if directives := self.made.directives():
                     return external.ProgramResult(1, b"", directives)
                 done = self.assemble(_LISTED, RESULT, self.made.text, _WRITTEN)
+                if words := nasm_macros.half_typed(done.errors, self.made.text, self.made.lines, lines):
+                    return external.ProgramResult(1, b"", words)
                 return replace(done, errors=followed.errors + self.made.messages(done.errors))
             if nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
                 return replace(followed, errors=marked.messages(followed.errors))
         done = self.assemble([*self.defines, *_LISTED], INPUT, lines, _WRITTEN)
+        if words := nasm_macros.half_typed(done.errors, lines, range(len(lines)), lines):
+            return external.ProgramResult(1, b"", words)
         if done.status == 0 and self.hidden and not confinement.version():
             # NASM 2.16 does not report which files it included while assembling. Its preprocessor does, if it
             # succeeds.

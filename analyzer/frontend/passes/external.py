@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, partial
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
@@ -26,7 +25,7 @@ from cyclelens.analyzer.frontend.regions.recorded import spot_in_object
 from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nasm
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.source import Placement, Problem, Region, Severity
+from cyclelens.analyzer.model.source import Placement, Region, Severity
 from msgspec.structs import replace
 
 
@@ -41,9 +40,6 @@ def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], repor
     )
     if not refused or not is_asked or run.style is not AssemblerStyle.NASM or not has_nasm():
         return regions
-    if any(_is_lone_word(run, problem) for problem in run.problems[reported:]):
-        # NASM takes the beginning of a mnemonic for a label, and warns.
-        return regions
     own = run.problems, run.branchings, run.spans, run.spot, run.is_foreign
     run.problems, run.branchings = run.problems[:reported], []
     found = by_another_program(run, spans, Assembler.NASM)
@@ -51,15 +47,6 @@ def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], repor
         return found
     run.problems, run.branchings, run.spans, run.spot, run.is_foreign = own
     return regions
-
-
-def _is_lone_word(run: AssemblyRun, problem: Problem) -> bool:
-    """Whether an unknown instruction is a word without operands that the text has nowhere else."""
-    start, end = run.lines.content(problem.line, run.text)
-    word = run.text[start:end].partition(";")[0].strip()
-    if problem.code != "unsupported-instruction" or not re.fullmatch(r"[A-Za-z_]\w*", word):
-        return False
-    return sum(1 for _ in re.finditer(rf"(?<![\w.$@]){word}(?![\w.$@])", run.text)) == 1
 
 
 def by_another_program(
