@@ -1,12 +1,13 @@
 """workspace/executeCommand ``cyclelens.history``: the figures of a region since HEAD and since the document
 was opened, each with its text.
 
-8.00 -> 4.00 -> 2.00
+0.500 -> 0.250 -> 0.125 cycles/float, 4.0x
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress, groupby
 from typing import Any
 
 from cyclelens.analyzer.common.escaping import printable
@@ -56,22 +57,37 @@ def register(server: CyclelensServer) -> None:
 
 
 def strip(versions: Sequence[RegionVersion]) -> str:
-    """``8.00 -> 4.00 -> 2.00``; ``0.500 -> 0.125 cycles/float`` if the work is known; empty for a single
-    figure."""
-    if len(versions) < 2:
+    """``8.00 -> 4.00 -> 2.00, 4.0x``; ``0.500 -> 0.125 cycles/float, 4.0x`` if the work is known; empty for a
+    single figure. Versions whose work cannot be compared with that of the latest one are left out."""
+    paces = [version.pace for version in versions]
+    alike = [pace for pace in paces if _alike(pace, paces[-1])]
+    if len(alike) < 2:
         return ""
-    figures, unit = _figures([version.pace for version in versions])
+    figures, unit = _figures(alike)
+    figures = [figure for figure, _ in groupby(figures)]
+    if len(figures) < 2:
+        return ""
     shown = figures if len(figures) <= _STRIP else [figures[0], "...", *figures[1 - _STRIP :]]
-    return " -> ".join(shown) + (f" {unit}" if unit else "")
+    gain = difference(alike[0], alike[-1]).partition(" per ")[0] or "same"
+    return f"{' -> '.join(shown)}{f' {unit}' if unit else ''}, {gain}"
+
+
+def _alike(one: Pace, other: Pace) -> bool:
+    """Whether the figures are for comparable work; two of unknown work are compared per iteration."""
+    if one.work is None or other.work is None:
+        return one.work is other.work
+    return comparable(one.work, other.work)
 
 
 def _figures(paces: Sequence[Pace]) -> tuple[list[str], str]:
-    """The figures and their unit: cycles per unit of the latest one's work, or per iteration with an empty
-    unit if the amounts of work cannot be compared."""
+    """The figures and their unit: cycles per unit of the latest one's work, empty for versions that it cannot
+    be compared with; per iteration with an empty unit if its work is unknown."""
     work = paces[-1].work
-    if work is None or not all(pace.work and comparable(pace.work, work) for pace in paces):
+    if work is None:
         return [f"{pace.cycles:.2f}" for pace in paces], ""
-    return written(*(pace.cycles_for(work) / work.amount for pace in paces)), f"cycles/{work.unit}"
+    alike = [_alike(pace, paces[-1]) for pace in paces]
+    found = iter(written(*(pace.cycles_for(work) / work.amount for pace in compress(paces, alike))))
+    return [next(found) if each else "" for each in alike], f"cycles/{work.unit}"
 
 
 def _entries(versions: Sequence[RegionVersion]) -> list[_HistoryEntry]:
@@ -84,14 +100,14 @@ def _entries(versions: Sequence[RegionVersion]) -> list[_HistoryEntry]:
     ]
 
 
+def _against(before: Pace, now: Pace) -> str:
+    return (difference(before, now) or "same") if _alike(before, now) else "other work"
+
+
 def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_HistoryEntry]) -> dict[str, Any]:
     now = entries[-1].pace if entries else None
     rows = [
-        (
-            entry.label,
-            entry.pace.cycles,
-            (difference(entry.pace, now) or "same") if entry is not entries[-1] else "",
-        )
+        (entry.label, entry.pace.cycles, _against(entry.pace, now) if entry is not entries[-1] else "")
         for entry in entries
         if now is not None
     ]
@@ -100,7 +116,8 @@ def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_HistoryE
         by_work = [(figure, *row) for figure, row in zip(figures, rows, strict=True)]
         text = grid((unit, *_COLUMNS), by_work)
         figures = [
-            f"{figure} {unit}, {row[1]:.2f} {_COLUMNS[1]}" for figure, row in zip(figures, rows, strict=True)
+            f"{f'{figure} {unit}, ' if figure else ''}{row[1]:.2f} {_COLUMNS[1]}"
+            for figure, row in zip(figures, rows, strict=True)
         ]
     else:
         text = grid(_COLUMNS, rows)

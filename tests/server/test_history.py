@@ -96,16 +96,21 @@ def test_what_is_being_typed_has_no_figure() -> None:
 def test_a_strip_has_the_first_and_the_last_figures() -> None:
     versions = [RegionVersion(Pace(float(number)), "") for number in range(1, 8)]
     assert strip(versions[:1]) == ""
-    assert strip(versions[:3]) == "1.00 -> 2.00 -> 3.00"
-    assert strip(versions) == "1.00 -> ... -> 5.00 -> 6.00 -> 7.00"
+    assert strip(versions[:3]) == "1.00 -> 2.00 -> 3.00, +200 % time"
+    assert strip(versions) == "1.00 -> ... -> 5.00 -> 6.00 -> 7.00, +600 % time"
 
 
 def test_a_strip_compares_by_work_what_can_be_compared() -> None:
     one, four = (Pace(4.0, Work(amount, "float", "step of rsi")) for amount in (8, 32))
     versions = [RegionVersion(pace, "") for pace in (one, four)]
-    assert strip(versions) == "0.500 -> 0.125 cycles/float"
-    assert strip([*versions, RegionVersion(Pace(4.0), "")]) == "4.00 -> 4.00 -> 4.00"
-    assert strip([RegionVersion(Pace(8.0), ""), *versions]) == "8.00 -> 4.00 -> 4.00"
+    unknown = RegionVersion(Pace(8.0), "")
+    assert strip(versions) == "0.500 -> 0.125 cycles/float, 4.0x"
+    # Figures of an unrolling that was half typed, and of a loop that had no pointers yet, say nothing here.
+    assert strip([unknown, versions[0], unknown, versions[1]]) == "0.500 -> 0.125 cycles/float, 4.0x"
+    assert strip([*versions, unknown]) == ""
+    assert strip([unknown, *versions, RegionVersion(Pace(4.0), "")]) == "8.00 -> 4.00, 2.0x"
+    twice = RegionVersion(Pace(8.0, Work(16, "float", "step of rsi")), "")
+    assert strip([versions[0], twice]) == "", "as long per float as before"
 
 
 def test_what_is_known_is_known_again_from_plain_values() -> None:
@@ -217,7 +222,7 @@ async def test_a_server_that_is_killed_has_forgotten_nothing(tmp_path: Path) -> 
     assert (await second.labels())[0].startswith("3.00 -> 1.00, 3.0x")
     document = types.TextDocumentIdentifier(second.uri)
     lenses = await second.client.text_document_code_lens_async(types.CodeLensParams(document))
-    assert lenses[-1].command.title == "3.00 -> 1.00"
+    assert lenses[-1].command.title == "3.00 -> 1.00, 3.0x"
     answer = await second.client.workspace_execute_command_async(
         types.ExecuteCommandParams("cyclelens.history", [second.uri, "chain"])
     )
