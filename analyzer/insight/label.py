@@ -26,6 +26,8 @@ STALE = " (stale)"
 _JOINT = " · "
 _LEAST = 30
 """Characters reserved behind a measured figure: ``SKL · latency-bound (LCP)``."""
+_LEAST_WITH_FIGURE = 48
+"""The same where the measured figure is of another core: ``4.00 cycles/iter · SKL · latency-bound``."""
 _LEAST_CUT = 16
 """Fewest characters to which the reason for a lower bound is cut."""
 
@@ -117,8 +119,8 @@ def status(label: RegionLabel) -> str:
 
 
 def render(label: RegionLabel, budget: int | None = None) -> str:
-    """The label as text of at most ``budget`` characters, None for all it has. A measured figure and the
-    ``_LEAST`` characters behind it are shown in any case.
+    """The label as text of at most ``budget`` characters, None for all it has. A measured figure, the core,
+    and what limits it are shown in any case.
 
     Within a budget the figure comes first, then each part that fits, in whole words. The core of a changed
     figure is the first to go, because it does not change.
@@ -126,7 +128,8 @@ def render(label: RegionLabel, budget: int | None = None) -> str:
     room = (sys.maxsize if budget is None else budget) - (len(STALE) if label.stale else 0)
     measured = label.measured.text
     if measured:
-        room = max(room - len(measured + _JOINT), min(room, _LEAST))
+        least = _LEAST if label.measured.predicted else _LEAST_WITH_FIGURE
+        room = max(room - len(measured + _JOINT), min(room, least))
     narrow = budget is not None
     words = _advised(label, room, narrow) or _explained(label, room, narrow)
     return _joined([measured, words]) + (STALE if label.stale else "")

@@ -170,6 +170,20 @@ def test_a_measured_figure_is_not_cut_and_says_the_predicted_one_once(changes, s
         assert render(replace(FULL, measured=measured, **changes), budget) == measured.text + shown
 
 
+def test_behind_the_measurement_of_another_core_the_line_keeps_its_own():
+    """Its figure, its core and what limits it, however narrow the line is."""
+    measured = MeasuredFigure("ZEN4: predicted 4.00, measured 4.02")
+    label = RegionLabel(
+        number="4.00",
+        unit="cycles/iter",
+        rate="0.500 cycles/float",
+        core="SKL",
+        limits=("latency-bound",),
+        measured=measured,
+    )
+    assert render(label, 60) == measured.text + " · 4.00 cycles/iter · SKL · latency-bound"
+
+
 def test_a_stale_figure_keeps_whole_words():
     long = replace(BY_WORK, stale=True)
     assert render(long, LINE) == "0.500 cycles/float · SKL · latency-bound (LCP) (stale)"
