@@ -24,8 +24,7 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, Sourc
 TRANSFER_BOUND = "transfer-bound"
 """What limits a figure for data beyond L1 that is longer than the work of the core."""
 _MOST_CAUSES = 3
-_MOST_FIGURES = 2
-"""Most other figures that are listed one by one."""
+_COUNTS = ("no", "one", "two", "three", "four")
 _LEAST_SHARE = 0.01
 _NOT_KNOWN = "What limits the region is not known: {}. The rest of the report leaves that out."
 _NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
@@ -67,8 +66,8 @@ def figure_of(prediction: Prediction, *, mark: str = "") -> str:
 
 
 def cycles_per(prediction: Prediction) -> str:
-    """The figure with its unit and other positions: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``; for a
-    function ``4.00 cycles/call (26 for one pass)``."""
+    """The figure with its unit and other positions: ``4.00 cycles/iter (or 3.00 at two of four positions in
+    memory)``; for a function ``4.00 cycles/call (26 for one pass)``."""
     figure = f"{figure_of(prediction)} {unit(prediction)}"
     return f"{figure}{elsewhere(prediction)}{one_pass(prediction)}"
 
@@ -276,8 +275,8 @@ def by_position(prediction: Prediction) -> str:
 
 
 def at_positions(prediction: Prediction) -> str:
-    """Suffix of a figure that depends on the position: `` (3.00 at 2 of 4 positions)``, `` (2.00 at 4, 3.00
-    at 12 of 64 positions)``; empty if it does not.
+    """Suffix of a figure that depends on the position: `` (or 3.00 at two of four positions in memory)``,
+    `` (or 2.00 to 3.00 at 16 of 64 positions in memory)``; empty if it does not.
 
     `` (…)``: the figures of the other positions follow and may differ.
     """
@@ -289,11 +288,10 @@ def at_positions(prediction: Prediction) -> str:
     count.pop(prediction.cycles_per_iteration, None)
     if not count:
         return ""
-    others = sorted(count.items())
-    parts = [f"{cycles:.2f} at {number}" for cycles, number in others]
-    if len(others) > _MOST_FIGURES:
-        parts = [f"{others[0][0]:.2f} to {others[-1][0]:.2f} at {count.total()}"]
-    return f" ({', '.join(parts)} of {everywhere} positions)"
+    figures = dict.fromkeys(f"{cycles:.2f}" for cycles in (min(count), max(count)))
+    numbers = (count.total(), everywhere)
+    some, of_all = (_COUNTS[number] if everywhere < len(_COUNTS) else str(number) for number in numbers)
+    return f" (or {' to '.join(figures)} at {some} of {of_all} positions in memory)"
 
 
 def offsets(numbers: Sequence[int]) -> str:

@@ -353,7 +353,7 @@ def test_an_object_may_lie_where_the_alignment_of_its_section_lets_it(
     assert [offset for offset, _ in figures(tmp_path / "x", capsys)] == [0x20, 0x00]
     assert cli.main(["analyze", str(tmp_path / "x.o"), "--function", "find"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "2.50 cycles/iter (3.00 at 2 of 4 positions) on SKL" in shown
+    assert "2.50 cycles/iter (or 3.00 at two of four positions in memory) on SKL" in shown
     assert "2.50 at 16, 48; 3.00 at 0, 32 bytes into a 64-byte line" in shown
     assert "JCC erratum at 2 of 4 positions (0, 32 bytes into a line)" in shown
     # One price, that of the positions that it hits.

@@ -30,7 +30,10 @@ def test_the_figures_of_other_positions_come_before_the_bottleneck():
     block = replace(prediction([template()], cycles=2.5), positions=places)
     (hint,) = hints(analysis(region_analysis(block)))
     assert hint.label == "2.50 cycles/iter (to 3.00 by position) · SKL · latency-bound"
-    assert "2.50 cycles per iteration (3.00 at 2 of 4 positions), loop, latency-bound" in hint.tooltip
+    assert (
+        "2.50 cycles per iteration (or 3.00 at two of four positions in memory), loop, latency-bound"
+        in hint.tooltip
+    )
 
 
 def test_several_bottlenecks_are_named_as_far_as_they_fit():

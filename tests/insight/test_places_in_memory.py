@@ -121,10 +121,18 @@ def test_the_figure_of_most_places_is_shown() -> None:
     ("figures", "shown", "brief"),
     [
         ((2.0, 2.0), "", ""),
-        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)", " (to 3.00 by position)"),
-        ((2.0, 1.5, 2.0, 2.0), " (1.50 at 1 of 4 positions)", " (from 1.50 by position)"),
-        ((2.0, 3.0, 2.0, 1.0), " (1.00 at 1, 3.00 at 1 of 4 positions)", " (1.00 to 3.00 by position)"),
-        ((2.0, 3.0, 4.0, 1.0), " (1.00 to 4.00 at 3 of 4 positions)", " (1.00 to 4.00 by position)"),
+        ((2.0, 3.0, 2.0, 2.0), " (or 3.00 at one of four positions in memory)", " (to 3.00 by position)"),
+        ((2.0, 1.5, 2.0, 2.0), " (or 1.50 at one of four positions in memory)", " (from 1.50 by position)"),
+        (
+            (2.0, 3.0, 2.0, 1.0),
+            " (or 1.00 to 3.00 at two of four positions in memory)",
+            " (1.00 to 3.00 by position)",
+        ),
+        (
+            (2.0, 3.0, 4.0, 1.0),
+            " (or 1.00 to 4.00 at three of four positions in memory)",
+            " (1.00 to 4.00 by position)",
+        ),
     ],
 )
 def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str, brief: str) -> None:

@@ -116,7 +116,9 @@ def test_a_figure_that_hangs_on_binding_says_so(core, least, most, words):
     )
     assert elsewhere(block) == words
     places = tuple(Position(at, cycles, frozenset()) for at, cycles in enumerate((1.5, 3.0)))
-    assert elsewhere(replace(block, positions=places)) == f"{words} (3.00 at 1 of 2 positions)"
+    assert (
+        elsewhere(replace(block, positions=places)) == f"{words} (or 3.00 at one of two positions in memory)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,10 +247,18 @@ def test_chains_that_tie_are_counted():
     ("cycles", "long", "short"),
     [
         ((1.0, 1.0), "", ""),
-        ((2.0, 3.0, 2.0, 3.0), " (3.00 at 2 of 4 positions)", " (to 3.00 by position)"),
-        ((3.0, 2.0), " (2.00 at 1 of 2 positions)", " (from 2.00 by position)"),
-        ((2.5, 2.0, 3.0), " (2.00 at 1, 3.00 at 1 of 3 positions)", " (2.00 to 3.00 by position)"),
-        ((1.0, 2.0, 3.0, 4.0, 4.0), " (2.00 to 4.00 at 4 of 5 positions)", " (to 4.00 by position)"),
+        ((2.0, 3.0, 2.0, 3.0), " (or 3.00 at two of four positions in memory)", " (to 3.00 by position)"),
+        ((3.0, 2.0), " (or 2.00 at one of two positions in memory)", " (from 2.00 by position)"),
+        (
+            (2.5, 2.0, 3.0),
+            " (or 2.00 to 3.00 at two of three positions in memory)",
+            " (2.00 to 3.00 by position)",
+        ),
+        (
+            (1.0, 2.0, 3.0, 4.0, 4.0),
+            " (or 2.00 to 4.00 at 4 of 5 positions in memory)",
+            " (to 4.00 by position)",
+        ),
     ],
 )
 def test_figures_at_other_positions(cycles, long, short):

@@ -52,7 +52,9 @@ def test_every_format_is_text_that_ends_in_a_newline(name):
 def test_the_figures_of_other_positions_stand_beside_the_one_shown(name):
     places = (Position(0, 3.0, frozenset()), Position(16, 2.5, frozenset())) * 2
     shown = replace(prediction([template()], cycles=2.5), positions=places)
-    assert "(3.00 at 2 of 4 positions)" in render(analysis(region_analysis(shown)), "a.s", name)
+    assert "(or 3.00 at two of four positions in memory)" in render(
+        analysis(region_analysis(shown)), "a.s", name
+    )
     alone = replace(shown, positions=places[1:2])
     assert "positions)" not in render(analysis(region_analysis(alone)), "a.s", name)
 
