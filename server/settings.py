@@ -78,6 +78,15 @@ SETTINGS: tuple[Setting, ...] = (
         maximum=16,
     ),
     Setting(
+        "hints.width",
+        "integer",
+        None,
+        "Columns of the window that the hint of a region must fit into, for editors that wrap hints; null: "
+        "no limit.",
+        minimum=20,
+        maximum=1000,
+    ),
+    Setting(
         "hover.timeline",
         "boolean",
         True,

@@ -32,6 +32,7 @@ from pygls.capabilities import get_capability
 
 SOURCE_BUDGET = 43
 """Longest hint in a source, in characters; VS Code truncates longer ones by default."""
+_BAR = len("█ ")
 _SEPARATOR = " · "
 """Between the hints of a line."""
 
@@ -113,24 +114,27 @@ def register(server: CyclelensServer) -> None:
         """One hint for each requested line of a region that has one."""
         result, settings = region.result, server.settings
         lines: defaultdict[int, list[_HintPart]] = defaultdict(list)
+        tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         found = measured_figure(server, snapshot, region)
         if found.text and not any(hint.kind == region_hint.KIND for hint in result.hints):
             lines[result.first_line].append(_HintPart(found.text, measurement(snapshot, region)))
         for hint in result.hints:
             # A line in nested regions shows the hint of the innermost one: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
-                lines[hint.line].append(part(snapshot, region, hint, others, found))
+                room = columns.room(snapshot.lines[hint.line], tab_size, settings["hints.width"])
+                lines[hint.line].append(part(snapshot, region, hint, others, found, room))
         heated = any(each.heat for parts in lines.values() for each in parts)
-        tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         shown = {line: snapshot.lines[line] for line in lines}
         # Editors truncate hints in other languages by length, spaces included.
         in_column = settings["hints.column"] and not snapshot.language
         spaces = columns.paddings(shown, tab_size) if in_column else {}
         for line, parts in sorted(lines.items()):
             if first <= line <= last:
+                label = _label(parts, heated)
+                room = columns.room(shown[line], tab_size, settings["hints.width"]) - len(label)
                 yield types.InlayHint(
                     position=server.converter.position(snapshot.lines, line, len(snapshot.lines[line])),
-                    label=" " * (spaces.get(line, 0)) + _label(parts, heated),
+                    label=" " * min(spaces.get(line, 0), room) + label,
                     tooltip=_tooltip(parts, region) or None,
                     padding_left=True,
                 )
@@ -141,6 +145,7 @@ def register(server: CyclelensServer) -> None:
         hint: Hint,
         others: Sequence[ShownRegion],
         measured: MeasuredFigure,
+        room: int,
     ) -> _HintPart:
         if hint.kind != region_hint.KIND:
             return _HintPart(hint.label, hint.tooltip, hint.kind == heat.KIND)
@@ -155,7 +160,8 @@ def register(server: CyclelensServer) -> None:
             tooltip += map(_also, others)
         if advice := advice_for(server, snapshot, region):
             tooltip.append(told(advice, bool(snapshot.language)))
-        text = render(label, SOURCE_BUDGET if snapshot.language else LINE_BUDGET)
+        budget = SOURCE_BUDGET if snapshot.language else LINE_BUDGET
+        text = render(label, min(budget, room - _BAR))
         return _HintPart(text, "\n\n".join(filter(None, tooltip)))
 
     def measurement(snapshot: Snapshot, region: ShownRegion) -> str:

@@ -8,13 +8,6 @@ local function finish()
   vim.cmd("qa!")
 end
 
-local function wait(what, condition)
-  if not vim.wait(30000, condition, 20) then
-    seen.trouble = "waited in vain for " .. what
-    finish()
-  end
-end
-
 local function labels()
   local found = {}
   for _, hint in ipairs(vim.lsp.inlay_hint.get({ bufnr = 0 })) do
@@ -30,6 +23,13 @@ local function drawn()
     local line = hint.inlay_hint.position.line
     return vim.api.nvim_buf_get_lines(0, line, line + 1, false)[1] .. hint.inlay_hint.label
   end, vim.lsp.inlay_hint.get({ bufnr = 0 }))
+end
+
+local function wait(what, condition)
+  if not vim.wait(30000, condition, 20) then
+    seen.trouble = "waited in vain for " .. what .. "; shown: " .. vim.inspect(drawn())
+    finish()
+  end
 end
 
 local function says(text)
@@ -90,6 +90,19 @@ local function run()
     return vim.fn.match(drawn(), "[▁-█]") >= 0
   end)
   seen.drawn = drawn()
+  -- A wider window has room for more.
+  vim.o.columns = 120
+  vim.api.nvim_exec_autocmds("VimResized", {})
+  wait("a longer hint", function()
+    return drawn()[1] ~= seen.drawn[1]
+  end)
+  seen.wide = drawn()
+  vim.o.columns = 80
+  vim.api.nvim_exec_autocmds("VimResized", {})
+  wait("the shorter hint", function()
+    return drawn()[1] ~= seen.wide[1]
+  end)
+  seen.offset = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1].textoff
   local hover = vim.lsp.util.make_position_params(0, "utf-16")
   hover.position = { line = 2, character = 4 }
   for _, answer in pairs(vim.lsp.buf_request_sync(0, "textDocument/hover", hover, 10000) or {}) do
@@ -259,7 +272,8 @@ local function run()
     "# cyclelens-end",
   })
   wait("the advice", function()
-    return has("0.500 cycles/float · SKL · latency-bound · rewrite: 0.125")
+    -- As much as fits 80 columns.
+    return has("0.500 · SKL · latency-bound · four accumulators: 0.125")
   end)
   -- Later figures are compared with those of the last save.
   vim.cmd.write({ bang = true })

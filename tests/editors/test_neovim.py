@@ -96,6 +96,14 @@ def test_hints_stand_in_one_column_behind_their_bars(seen: dict[str, Any]) -> No
     assert stall[: stall.index("LCP stall")].rstrip()[-1] in "▁▂▃▄▅▆▇█"
 
 
+def test_the_hint_of_a_region_fits_the_window(seen: dict[str, Any]) -> None:
+    """Neovim wraps hints; one column stays empty in front of a hint."""
+    narrow, wide = seen["drawn"][0], seen["wide"][0]
+    assert "3.44 cycles/iter · SKL" in narrow
+    assert len(narrow) + 1 <= 80 - seen["offset"]
+    assert len(narrow) < len(wide) <= 119 - seen["offset"]
+
+
 def test_a_hover_is_short_in_the_syntax_of_the_file_and_has_a_timeline(seen: dict[str, Any]) -> None:
     card, _, timeline = seen["hover"].partition("**Timeline of two iterations**")
     assert "add $0x1234, %ax" in card

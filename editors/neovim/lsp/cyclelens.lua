@@ -12,8 +12,7 @@ return {
   -- Any folder will do: a single file is a fine project.
   root_markers = { "cyclelens.toml", ".git" },
   before_init = function(_, config)
-    local hints = { hints = { tabSize = vim.o.tabstop <= 16 and vim.o.tabstop or nil } }
-    config.settings = vim.tbl_deep_extend("keep", config.settings or {}, { cyclelens = hints })
+    require("cyclelens.setup").complete(config.settings)
   end,
   on_exit = function(code, signal, id)
     require("cyclelens.setup").exited(code, signal, id)

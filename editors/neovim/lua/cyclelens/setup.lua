@@ -58,7 +58,54 @@ function M.setup(options)
       end,
     })
   end
+  vim.api.nvim_create_autocmd({ "VimResized", "WinResized", "WinEnter", "BufWinEnter" }, {
+    group = group,
+    callback = M.resized,
+  })
   vim.lsp.enable(NAME)
+end
+
+local FILETYPES = { "asm", "nasm", "masm", "vmasm" }
+--- Columns that signs may take as soon as there are diagnostics.
+local SIGNS = 2
+local width ---@type integer? as the server knows it; nil if the user has set one
+
+---@return integer columns of text in the narrowest window of assembly
+local function measured()
+  local least = vim.o.columns - SIGNS
+  for _, window in ipairs(vim.fn.getwininfo()) do
+    if vim.tbl_contains(FILETYPES, vim.bo[window.bufnr].filetype) then
+      least = math.min(least, window.width - window.textoff - SIGNS)
+    end
+  end
+  return math.max(math.min(least, 1000), 20)
+end
+
+--- Add what the server cannot know of this editor. Hints wrap here, so that those of regions have to fit a window.
+---@param settings table those of a client; changed in place, because the client has them already
+function M.complete(settings)
+  settings.cyclelens = settings.cyclelens or {}
+  local hints = settings.cyclelens.hints or {}
+  if not hints.width or hints.width == width then
+    width = measured()
+    hints.width = width
+  end
+  hints.tabSize = hints.tabSize or (vim.o.tabstop <= 16 and vim.o.tabstop or nil)
+  settings.cyclelens.hints = hints
+end
+
+--- Tell the server that windows have another width.
+function M.resized()
+  local now = measured()
+  if not width or now == width then
+    return
+  end
+  width = now
+  for _, client in ipairs(vim.lsp.get_clients({ name = NAME })) do
+    local changed = { cyclelens = { hints = { width = width } } }
+    client.settings = vim.tbl_deep_extend("force", client.settings or {}, changed)
+    client:notify("workspace/didChangeConfiguration", { settings = client.settings })
+  end
 end
 
 ---@param buffer integer
