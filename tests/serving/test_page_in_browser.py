@@ -111,6 +111,8 @@ def test_nothing_is_cut_off_on_a_phone(window: Any) -> None:
     for tab in window.locator("#tabs button").all():
         tab.click()
         window.locator("#view:not(.waiting) > *").first.wait_for(timeout=60_000)
+        if tab.get_attribute("data-view") == "timeline":
+            window.frame_locator("#view iframe").locator(".timeline canvas").first.wait_for()
         frames = [window.main_frame, *window.main_frame.child_frames]
         assert [(tab.inner_text(), cut) for frame in frames for cut in frame.evaluate(CUT)] == []
         window.screenshot(

@@ -20,7 +20,7 @@
     execution: "executes", done: "waits to retire",
   };
 
-  const RULER = 30, LANE = 16, CHART = 34, GAP = 6, MOST_CELL = 30, LEAST_CELL = 0.5, LETTERS = 8;
+  const RULER = 30, LANE = 16, CHART = 34, GAP = 6, MOST_CELL = 30, LEAST_CELL = 0.5, LETTERS = 8, PORTS = 44;
 
   const element = (tag, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(tag), properties);
@@ -146,7 +146,11 @@
       return GAP + this.data.ports.length * LANE + (this.data.occupancy.length * (CHART + GAP)) + 2;
     }
     get tall() { return this.height - RULER - this.foot; }
-    get labels() { return Math.min(this.labelWidth, Math.max(120, this.width * 0.45)); }
+    /** Whether there is no room for the column of ports; the tip and the details below have the port, too. */
+    get narrow() { return this.labelWidth > this.width * 0.45; }
+    get labels() {
+      return this.narrow ? Math.min(this.labelWidth - PORTS, Math.max(120, this.width * 0.55)) : this.labelWidth;
+    }
     x(cycle) { return this.labels + cycle * this.cell - this.scroller.scrollLeft; }
     y(row) { return RULER + row * this.rowHeight - this.scroller.scrollTop; }
     cycleAt(x) { return Math.floor((x - this.labels + this.scroller.scrollLeft) / this.cell); }
@@ -164,7 +168,7 @@
       this.context.setTransform(scale, 0, 0, scale, 0, 0);
       this.context.font = this.font;
       const longest = this.data.instructions.reduce((most, one) => (one.text.length > most.length ? one.text : most), "");
-      this.labelWidth = 34 + 44 + Math.min(280, this.context.measureText(longest).width) + 12;
+      this.labelWidth = 34 + PORTS + Math.min(280, this.context.measureText(longest).width) + 12;
       this.measure();
       // Draw immediately: resizing a canvas clears it.
       this.paint();
@@ -553,7 +557,7 @@
       context.textAlign = "left";
       context.fillText("iter", 4, RULER / 2);
       context.fillText("instruction", 38, RULER / 2);
-      context.fillText(this.data.unit, this.labels - 40, RULER / 2);
+      if (!this.narrow) context.fillText(this.data.unit, this.labels - 40, RULER / 2);
       this.clip(this.labels, 0, this.width - this.labels, RULER, () => {
         for (let cycle = from - (from % tick); cycle <= to; cycle += tick) {
           context.fillText(String(cycle), Math.round(this.x(cycle)) + 3, RULER / 2);
@@ -623,6 +627,7 @@
 
     paintLabels(first, last) {
       const { context, palette } = this;
+      const letter = context.measureText("m").width;
       for (let number = first; number <= last; number++) {
         const row = this.rows[number];
         const y = this.y(number);
@@ -646,7 +651,9 @@
         const same = before && before[ROUND] === row[ROUND] && before[INSTRUCTION] === row[INSTRUCTION] && before[KIND] === row[KIND];
         const text = row[KIND] === 1 ? "(stack sync)" : row[KIND] === 2 ? "(register merge)" : same ? "″" : this.data.instructions[row[INSTRUCTION]].text;
         context.fillStyle = row[KIND] === 3 ? palette.muted : palette.text;
-        this.clip(38, y, this.labels - 38 - 44, this.rowHeight, () => context.fillText(text, 38, middle));
+        const room = Math.floor((this.labels - 38 - (this.narrow ? 4 : PORTS)) / letter);
+        context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 38, middle);
+        if (this.narrow) continue;
         context.fillStyle = palette.muted;
         const port = row[KIND] === 3 ? "fused" : row[PORT] === "elim" ? "elim." : row[PORT] ? this.data.portPrefix + row[PORT] : "";
         context.fillText(port, this.labels - 40, middle);
