@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from anyio import create_memory_object_stream, create_task_group
 from cyclelens.analyzer.agents.request import RefusedRequest, file_of, folder_of
 from cyclelens.analyzer.agents.tools import Tools, documents, index
+from cyclelens.analyzer.common.regular_files import is_plain
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resources import FileResource
-from mcp.types import ListRootsResult, ToolAnnotations
-from pydantic import Field
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, ListRootsResult, ToolAnnotations
+from pydantic import Field, ValidationError
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 INSTRUCTIONS = """\
 Cyclelens simulates x86-64 loops cycle by cycle. A source is an assembly text or the absolute path of a file.
@@ -63,11 +72,72 @@ def _folders(roots: ListRootsResult) -> list[str]:
     return [folder for root in roots.roots if (folder := folder_of(str(root.uri))) is not None]
 
 
+class _Server(MCPServer):
+    """Answers messages that cannot be read, which the SDK drops: their clients would wait without end."""
+
+    async def run_stdio_async(self) -> None:
+        passed, readable = create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (messages, replies), create_task_group() as group:
+            group.start_soon(_sort_out, messages, replies, passed)
+            server = self._lowlevel_server
+            await server.run(readable, replies, server.create_initialization_options())
+
+
+async def _sort_out(
+    messages: ReadStream[SessionMessage | Exception],
+    replies: WriteStream[SessionMessage],
+    passed: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    """Pass on messages that can be read, and answer the other ones. A reply of the client that cannot be read
+    fails the request that waits for it."""
+    async with passed:
+        async for message in messages:
+            if not isinstance(message, ValidationError):
+                await passed.send(message)
+            elif (refusal := refusal_of(message)) is not None:
+                error, is_reply = refusal
+                await (passed if is_reply else replies).send(SessionMessage(error))
+
+
+def refusal_of(problem: ValidationError) -> tuple[JSONRPCError, bool] | None:
+    """The error for a message that cannot be read, and whether that message is a reply; None for an
+    empty line or a notification."""
+    first = problem.errors()[0]
+    is_json = first["type"] != "json_invalid"
+    if not is_json and not first["input"].strip():
+        return None
+    try:
+        message = _content(problem)
+    except (ValueError, RecursionError):
+        message = None
+    identifier, is_reply = None, False
+    if isinstance(message, dict):
+        if "id" not in message and "method" in message:
+            return None
+        is_reply = "method" not in message and ("result" in message or "error" in message)
+        if type(given := message.get("id")) is int or is_plain(given):
+            identifier = given
+    said = "is no request" if is_json else "cannot be read"
+    error = ErrorData(
+        code=INVALID_REQUEST if is_json else PARSE_ERROR, message=f"The message {said}: {first['msg']}"
+    )
+    return JSONRPCError(jsonrpc="2.0", id=identifier, error=error), is_reply
+
+
+def _content(problem: ValidationError) -> object:
+    """The message as Python reads it, which takes half a character and deeper nesting. Raises ValueError and
+    RecursionError."""
+    for error in problem.errors():
+        if error["type"] == "json_invalid":
+            return json.loads(error["input"])
+        if error["type"] == "missing":
+            return error["input"]
+    return None
+
+
 def server(tools: Tools) -> MCPServer:
     """The server, which has not been started."""
-    made = MCPServer(
-        "cyclelens", instructions=INSTRUCTIONS, version=version("cyclelens"), log_level="WARNING"
-    )
+    made = _Server("cyclelens", instructions=INSTRUCTIONS, version=version("cyclelens"), log_level="WARNING")
     tool = made.tool(annotations=_READS, structured_output=False)
 
     @tool

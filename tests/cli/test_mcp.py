@@ -1,7 +1,9 @@
 """``cyclelens mcp``, driven by the protocol's own client."""
 
 import asyncio
+import json
 import re
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -235,6 +237,72 @@ def test_a_search_that_takes_too_long_says_so_beside_what_it_found(monkeypatch):
 def test_what_cannot_be_answered_is_an_error_with_a_reason(tool, arguments, said):
     ((text, wrong),) = ask((tool, arguments))
     assert wrong and said in text
+
+
+def _message(**members):
+    return json.dumps({"jsonrpc": "2.0", **members}) + "\n"
+
+
+def _call(identifier, source):
+    return _message(
+        id=identifier, method="tools/call", params={"name": "analyze", "arguments": {"source": source}}
+    )
+
+
+def _initialize(**capabilities):
+    client = {"name": "test", "version": "1"}
+    return _message(
+        id=0,
+        method="initialize",
+        params={"protocolVersion": "2025-03-26", "capabilities": capabilities, "clientInfo": client},
+    ) + _message(method="notifications/initialized")
+
+
+@pytest.fixture
+def answered():
+    """Sends lines to a server and returns its next message."""
+    with subprocess.Popen(
+        [PROGRAM, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+
+        def answered(lines):
+            server.stdin.write(lines)
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())
+
+        yield answered
+        server.stdin.close()
+        assert server.wait(60) == 0
+
+
+def test_a_message_that_cannot_be_read_is_answered_and_harms_no_other(answered):
+    """Codes and the identifier of what has none: JSON-RPC 2.0, 5 and 5.1. The SDK drops such a message."""
+    assert answered(_initialize())["id"] == 0
+    for line, identifier, code in [
+        (_call(1, "\ud800 nop"), 1, -32700),
+        (_call("two", "nop \udfff"), "two", -32700),
+        (_call("\ud800", "nop"), None, -32700),
+        ("{\n", None, -32700),
+        ("[" * 100_000 + "\n", None, -32700),
+        ("5\n", None, -32600),
+        (_message(id=3, method=5), 3, -32600),
+        (_message(id=4), 4, -32600),
+        (_message(id=True, method=5), None, -32600),
+    ]:
+        answer = answered(line)
+        assert (answer["id"], answer["error"]["code"]) == (identifier, code), line
+    # Nobody waits for an answer to these.
+    silent = "\n" + _message(method="ping", params={"a": "\ud800"})
+    assert answered(silent + _message(id=5, method="ping")) == {"jsonrpc": "2.0", "id": 5, "result": {}}
+
+
+def test_a_reply_that_cannot_be_read_fails_what_waits_for_it(answered):
+    assert answered(_initialize(roots={}))["id"] == 0
+    asked = answered(_call(1, "/no/such/file.s"))
+    assert asked["method"] == "roots/list"
+    answer = answered(_message(id=asked["id"], result={"roots": [{"uri": "file:///\ud800"}]}))
+    assert answer["id"] == 1
+    assert "error" in answer or answer["result"]["isError"]
 
 
 def test_a_text_with_mistakes_gets_its_messages_and_what_can_be_analysed():
