@@ -279,6 +279,24 @@ async def test_an_assembler_that_dies_while_it_starts_or_waits_is_replaced(real:
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+@pytest.mark.asyncio
+async def test_a_stopped_assembler_ends_with_its_worker(real: Watched) -> None:
+    """It does not notice that its pipe is closed: only its process group leads to it."""
+    await real.start()
+    await real.open(CHAIN)
+    assert await eventually(real.assemblers)
+    (assembler,) = real.assemblers()
+    os.kill(assembler.pid, signal.SIGSTOP)
+    try:
+        for worker in real.workers():
+            worker.kill()
+        assert await eventually(lambda: not assembler.runs)
+    finally:
+        assembler.kill()
+    assert await eventually(lambda: real.workers() != [])
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
 def test_with_a_worker_its_children_end() -> None:
     """An assembler that hangs: it would not notice that its worker is gone."""
     parent = "import os, time; os.fork(); print(flush=True); time.sleep(600)"
