@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from cyclelens.analyzer.common.defects import internal_error, traceback_of
 from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.common.whole_numbers import whole_number
 from cyclelens.analyzer.engine.answers import RegionQuery, answer
 from cyclelens.analyzer.engine.experiments import experiment
 from cyclelens.analyzer.engine.settings import MARKERS
@@ -90,8 +91,9 @@ def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[P
             except ValueError:
                 problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(Mode)}")
         elif setting.name == "alignment":
-            if value.isascii() and value.isdecimal() and int(value) in ALIGNMENTS:
-                placement = Placement(int(value))
+            given = whole_number(value)
+            if given is not None and given in ALIGNMENTS:
+                placement = Placement(given)
             else:
                 problem("bad-option-value", f"'{value}' is not an alignment: use 0 to {ALIGNMENTS[-1]} bytes")
         elif setting.name == "work" and stated(value) is None:

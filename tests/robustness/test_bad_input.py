@@ -154,10 +154,24 @@ def test_a_region_without_instructions(tmp_path: Path) -> None:
     assert regions(report)["nothing"]["note"]
 
 
-def test_marker_options_that_make_no_sense(tmp_path: Path) -> None:
-    bad = "# cyclelens-begin bad arch=Z80 alignment=many\nadd %rax, %rbx\n# cyclelens-end\n"
+NO_NUMBERS = ["many", "-1", "\uff11", "9" * 5_000]
+"""The third is 1 and the last raises ValueError, both in Python alone."""
+
+
+@pytest.mark.parametrize("alignment", NO_NUMBERS)
+@pytest.mark.parametrize("code", ["add %rax, %rbx", "jz 1f\nadd %rax, %rbx\n1: imul %rax, %rcx"])
+def test_marker_options_that_make_no_sense(code: str, alignment: str, tmp_path: Path) -> None:
+    bad = f"# cyclelens-begin bad arch=Z80 alignment={alignment}\n{code}\n# cyclelens-end\n"
     report, _ = analyze(GOOD_BEFORE + bad + GOOD_AFTER, tmp_path)
     assert problems_at(report, FIRST_LINE)
+    assert_good_regions_analysed(report)
+
+
+@pytest.mark.parametrize("latency", NO_NUMBERS)
+def test_a_latency_that_is_no_number(latency: str, tmp_path: Path) -> None:
+    bad = f"# cyclelens-begin bad\n# LLVM-MCA-LATENCY {latency}\nadd %rax, %rbx\n# cyclelens-end\n"
+    report, _ = analyze(GOOD_BEFORE + bad + GOOD_AFTER, tmp_path)
+    assert problems_at(report, FIRST_LINE + 1)
     assert_good_regions_analysed(report)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
 from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.common.whole_numbers import whole_number
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.source.markers import Span
@@ -171,7 +172,8 @@ def _block(region: Region, number: int, start: int) -> Region:
     options = {key: value for key, value in region.options.items() if key not in ("align", "alignment")}
     given = region.options.get("alignment", region.options.get("align"))
     if given is not None:
-        options["alignment"] = str((start + int(given)) % LINE_BYTES) if given.isdecimal() else given
+        known = whole_number(given)
+        options["alignment"] = given if known is None else str((start + known) % LINE_BYTES)
     numbers = [line.line for line in region.lines]
     return replace(
         region,

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from cyclelens.analyzer.common.whole_numbers import whole_number
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Comment, LineIndex
@@ -139,8 +140,9 @@ def find_latencies(
             continue
         text = match["rest"]
         start = comment.start + match.start("word")
-        if text.isdecimal() and 1 <= int(text) <= MAXIMUM_LATENCY:
-            found.append((lines.locate(start)[0], int(text)))
+        latency = whole_number(text)
+        if latency is not None and 1 <= latency <= MAXIMUM_LATENCY:
+            found.append((lines.locate(start)[0], latency))
             continue
         message = f"LLVM-MCA-LATENCY takes a number of cycles from 1 to {MAXIMUM_LATENCY:,}."
         place = lines.span(start, comment.start + match.end())
