@@ -44,6 +44,7 @@ class Searches:
         self._found = found
         self._log = log
         self._known: dict[str, _RegionSearch] = {}
+        self._ended: set[str] = set()
 
     def begin(self, snapshot: Snapshot) -> None:
         """Search an analysed text; does nothing if this revision is being searched already."""
@@ -51,6 +52,7 @@ class Searches:
         if known is not None and known.revision == snapshot.revision:
             return
         self._known[snapshot.uri] = _RegionSearch(snapshot.revision, known.regions if known else {})
+        self._ended.discard(snapshot.uri)
         options = self._options(snapshot)
 
         def job(identifier: int) -> Job:
@@ -84,6 +86,11 @@ class Searches:
             return ()
         return advice.fixes if region.result.name in known.present else ()
 
+    def runs(self, snapshot: Snapshot) -> bool:
+        """Whether the search of the present text has not ended."""
+        known = self._known.get(snapshot.uri)
+        return known is not None and known.revision == snapshot.revision and snapshot.uri not in self._ended
+
     def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
         """The cost of a finding in cycles per iteration and the sentence that states it; None while it is
         unknown."""
@@ -100,6 +107,8 @@ class Searches:
 
     def _answered(self, job: Job, reply: JobResult) -> None:
         known = self._known.get(job.uri)
+        if reply.last and known is not None and known.revision == job.revision:
+            self._ended.add(job.uri)
         if reply.error:
             self._log(f"The search for rewrites failed:\n{reply.error}")
         elif isinstance(reply.result, SearchUpdate) and known is not None and known.revision == job.revision:
@@ -113,4 +122,6 @@ class Searches:
                 self._found(job.uri, advised)
 
     def _in_trouble(self, job: Job | None, trouble: JobFailure) -> None:
+        if job is not None:
+            self._ended.add(job.uri)
         self._log(f"The search for rewrites was stopped: {trouble}.")

@@ -28,6 +28,7 @@ from pygls.capabilities import get_capability
 _ANNOTATION = "rewrite"
 PREVIEW = "cyclelens.previewRewrite"
 """Command of clients that show the difference themselves."""
+SEARCHING = " (rewrites are still being searched)"
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 """A quick fix resolves a diagnostic; a rewrite without a diagnostic is a refactoring."""
 
@@ -58,7 +59,7 @@ def register(server: CyclelensServer) -> None:
             *_checking(server, snapshot, params),
             *_completing(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
-            *_placing(snapshot, server.converter, params, versioned),
+            *_placing(server, snapshot, params, versioned),
         ]
 
 
@@ -218,9 +219,10 @@ def _marking(
 
 
 def _placing(
-    snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
+    server: CyclelensServer, snapshot: Snapshot, params: types.CodeActionParams, versioned: bool
 ) -> Iterator[types.CodeAction]:
-    """The actions that write into a marker where the data are."""
+    """The actions that write into a marker where the data are. They say while the search for rewrites, which
+    come first, still runs."""
     first, last = params.range.start.line, params.range.end.line
     wanted = params.context.only
     if wanted and not any(_wants(only, KINDS[1]) for only in wanted):
@@ -229,10 +231,12 @@ def _placing(
         result = region.result
         if result.unmarked or not result.data.get("predictions"):
             continue
+        runs = server.settings["advice"] and server.searches.runs(snapshot)
+        searching = SEARCHING if runs else ""
         text, prediction = snapshot.lines[result.first_line], result.data["predictions"][0]
         for title, edit in placements(MarkedRegion(result.first_line, text, prediction), first, last):
-            written = _workspace_edit(snapshot, converter, (edit,), versioned)
-            yield types.CodeAction(title=title, kind=KINDS[1], edit=written)
+            written = _workspace_edit(snapshot, server.converter, (edit,), versioned)
+            yield types.CodeAction(title=f"{title}{searching}", kind=KINDS[1], edit=written)
 
 
 def _wants(only: types.CodeActionKind | str, kind: types.CodeActionKind) -> bool:

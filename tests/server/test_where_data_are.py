@@ -4,6 +4,7 @@ a level into the marker."""
 from __future__ import annotations
 
 import pytest
+from cyclelens.server.features.code_actions import SEARCHING
 from lsprotocol import types
 from testkit.kernels import COPY_LOOP
 from testkit.server.editor import Editor, with_code_actions
@@ -75,3 +76,27 @@ async def test_a_chase_is_placed_and_what_is_no_stream_makes_a_lower_bound(edito
     assert near.startswith("In L1: 1.")
     assert len(beyond) == 3
     assert all(": at least " in each for each in beyond)
+
+
+@pytest.mark.asyncio
+async def test_rewrites_come_first_and_until_then_the_list_says_that_they_are_searched(
+    editor: Editor,
+) -> None:
+    editor.client.set_configuration({"advice": True}, section="cyclelens")
+    await editor.start(with_code_actions())
+    dot = "vmovups (%rsi), %ymm1\nvfmadd231ps (%rdi), %ymm1, %ymm0\nadd $32, %rsi\nadd $32, %rdi\n"
+    await editor.open(f"# cyclelens-begin dot arch=SKL\n1:\n{dot}dec %rdx\njnz 1b\n# cyclelens-end\n")
+    await editor.complete()
+
+    async def titles() -> list[str]:
+        return [each.title for each in await editor.actions(2)]
+
+    shown = await titles()
+    while SEARCHING in " ".join(shown) or "->" not in shown[0]:
+        assert "->" in shown[0] or all(SEARCHING in title for title in shown if title.startswith("Where")), (
+            shown
+        )
+        await editor.pause()
+        shown = await titles()
+    first = next(number for number, title in enumerate(shown) if title.startswith("Where"))
+    assert first > 0 and "->" in shown[0]
