@@ -10,6 +10,7 @@ from cyclelens.analyzer.frontend.source.problems import CODES, make_problem
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
+from testkit.whole_files import needs_nasm
 
 IN_A_REGION = [
     ("frobnicate %rax", "unsupported-instruction", True),
@@ -160,3 +161,29 @@ def test_a_half_typed_mnemonic_is_no_label_of_nasm(line: str, is_refused: bool) 
     codes = [(each.line, each.code) for each in result.problems if each.severity is Severity.ERROR]
     assert ((3, "unsupported-instruction") in codes) is is_refused
     assert [region.incomplete for region in result.regions][:1] == [is_refused]
+
+
+@needs_nasm
+@pytest.mark.parametrize(
+    ("inner", "line", "refused"),
+    [
+        ("", "", None),
+        ("", "    v", 9),
+        ("", "    vaddp ; the sum", 9),
+        ("", "next2", 9),
+        ("    vaddp", "", 7),  # the use of the macro
+        ("", "next", None),  # a jump names it
+        ("%%own:", "", None),
+    ],
+)
+def test_a_half_typed_mnemonic_is_a_mistake_in_a_file_that_goes_to_nasm(
+    inner: str, line: str, refused: int | None
+) -> None:
+    """NASM 2.16 takes it for a label and warns (-w+label-orphan): a figure would leave the line out."""
+    macro = f"%macro STEP 1\n    vaddps ymm0, ymm0, ymm1\n{inner}\n    add rdi, %1\n%endmacro\n"
+    body = f"b:\n    STEP 4\n    vaddps ymm0, ymm0, ymm1\n{line}\n    dec rdx\n    jz next\n    jnz b\n"
+    end = "" if line == "next" else "next:\n"
+    result = assemble(f"{macro}; cyclelens-begin a\n{body}; cyclelens-end\n{end}", SourceOptions())
+    found = [problem.line for problem in result.problems if problem.code == "assembler-error"]
+    assert found == ([] if refused is None else [refused])
+    assert [region.incomplete for region in result.regions] == [refused is not None] * len(result.regions)

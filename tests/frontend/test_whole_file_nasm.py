@@ -446,29 +446,3 @@ def test_the_message_of_nasm_is_the_only_one_if_it_gives_up() -> None:
     assert "NASM gave up: " in result.problems[0].message
     assert "endif" in result.problems[0].message
     assert [(region.name, region.incomplete) for region in result.regions] == [("a", True), ("b", False)]
-
-
-@needs_nasm
-@pytest.mark.parametrize(
-    ("inner", "line", "refused"),
-    [
-        ("", "", None),
-        ("", "    v", 9),
-        ("", "    vaddp ; the sum", 9),
-        ("", "next2", 9),
-        ("    vaddp", "", 7),  # the use of the macro
-        ("", "next", None),  # a jump names it
-        ("%%own:", "", None),
-    ],
-)
-def test_a_half_typed_mnemonic_is_a_mistake_in_a_file_that_goes_to_nasm(
-    inner: str, line: str, refused: int | None
-) -> None:
-    """NASM 2.16 takes it for a label and warns (-w+label-orphan): a figure would leave the line out."""
-    macro = f"%macro STEP 1\n    vaddps ymm0, ymm0, ymm1\n{inner}\n    add rdi, %1\n%endmacro\n"
-    body = f"b:\n    STEP 4\n    vaddps ymm0, ymm0, ymm1\n{line}\n    dec rdx\n    jz next\n    jnz b\n"
-    end = "" if line == "next" else "next:\n"
-    result = assemble(f"{macro}; cyclelens-begin a\n{body}; cyclelens-end\n{end}", SourceOptions())
-    found = [problem.line for problem in result.problems if problem.code == "assembler-error"]
-    assert found == ([] if refused is None else [refused])
-    assert [region.incomplete for region in result.regions] == [refused is not None] * len(result.regions)
