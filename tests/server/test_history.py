@@ -139,6 +139,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return memory.folder()
 
 
+def test_a_relative_folder_for_states_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the XDG Base Directory specification says; it would be made in any current folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert memory.folder().is_absolute()
+
+
 def kept(editor: int | None = os.getpid()) -> SavedFiles:
     found = SavedFiles()
     found.belongs_to(editor)
