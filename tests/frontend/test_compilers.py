@@ -86,7 +86,7 @@ def compiled(folder: Path, compiler: str, chip: str, syntax: str) -> tuple[str, 
 
 
 # Every pair of a compiler and a syntax, and of a chip and either.
-@pytest.mark.parametrize(
+every_pair = pytest.mark.parametrize(
     ("chip", "compiler", "syntax"),
     [
         ("x86-64", "gcc", "att"),
@@ -97,6 +97,9 @@ def compiled(folder: Path, compiler: str, chip: str, syntax: str) -> tuple[str, 
         ("skylake-avx512", "clang", "intel"),
     ],
 )
+
+
+@every_pair
 def test_every_loop_of_a_compiler_is_found(tmp_path: Path, compiler: str, chip: str, syntax: str) -> None:
     text, code = compiled(tmp_path, compiler, chip, syntax)
     result = assemble(text, SourceOptions(regions=Regions.LOOPS))
@@ -109,18 +112,7 @@ def test_every_loop_of_a_compiler_is_found(tmp_path: Path, compiler: str, chip: 
         assert all(line.code in code for line in plain), region.name
 
 
-# Every pair of a compiler and a syntax, and of a chip and either.
-@pytest.mark.parametrize(
-    ("chip", "compiler", "syntax"),
-    [
-        ("x86-64", "gcc", "att"),
-        ("x86-64", "clang", "intel"),
-        ("haswell", "gcc", "intel"),
-        ("haswell", "clang", "att"),
-        ("skylake-avx512", "gcc", "att"),
-        ("skylake-avx512", "clang", "intel"),
-    ],
-)
+@every_pair
 def test_every_line_of_a_compiler_is_encoded(tmp_path: Path, compiler: str, chip: str, syntax: str) -> None:
     """All functions as one region, against the whole section, but for what a linker fills in."""
     text, code = compiled(tmp_path, compiler, chip, syntax)
