@@ -264,14 +264,16 @@ def answered():
     with subprocess.Popen(
         [PROGRAM, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
+        given, told = server.stdin, server.stdout
+        assert given is not None and told is not None
 
         def answered(lines):
-            server.stdin.write(lines)
-            server.stdin.flush()
-            return json.loads(server.stdout.readline())
+            given.write(lines)
+            given.flush()
+            return json.loads(told.readline())
 
         yield answered
-        server.stdin.close()
+        given.close()
         assert server.wait(60) == 0
 
 
