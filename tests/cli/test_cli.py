@@ -53,12 +53,12 @@ def test_analyze_names_figure_bottleneck_and_stall(run):
 
 def test_a_region_that_ends_in_a_jump_to_its_start_is_a_loop(run):
     _, out, _ = run("analyze", "kernel.s", "--region", "looped")
-    assert re.search(r"1\.00 cycles/iter \(.* of 64 positions\) on SKL \(Skylake\), loop", out)
+    assert re.search(r"1\.00 cycles/iter \(.* of 64 positions in memory\) on SKL \(Skylake\), loop", out)
 
 
 def test_the_mode_can_be_forced(run):
     _, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--mode", "loop")
-    assert re.search(r"1\.00 cycles/iter \(.* of 64 positions\) on SKL \(Skylake\), loop", out)
+    assert re.search(r"1\.00 cycles/iter \(.* of 64 positions in memory\) on SKL \(Skylake\), loop", out)
     assert "'dec r14; jnz' was added" in out
 
 
