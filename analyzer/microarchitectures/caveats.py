@@ -62,7 +62,8 @@ UNCERTAIN_TARGETS = Source(
     "llvm-project 206849",
     "llvm-project, issue 206849: BLSI, BLSR, BLSMSK and TZCNT wait for their target on some Zen 5, by AMD's "
     "guide and uops.info; on the EPYC 9005 that was measured here TZCNT does not. GCC and LLVM put zero "
-    "idioms before permutations and others for Golden Cove and its successors; Lion Cove was not measured",
+    "idioms before permutations and others for Golden Cove and its successors; of these only VPERMQ was "
+    "measured, on an Emerald Rapids, and does not wait",
 )
 HALF_CYCLES = Source(
     Certainty.MEASURED,
@@ -156,7 +157,8 @@ _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 _UNCERTAIN_TARGETS = {
     "ZEN5": r"tzcnt|bls(i|r|msk)",
     **dict.fromkeys(
-        ("ARL", "LNL"), r"vperm([dq]|p[sd])|vrange[ps][sd]|vpmullq|vfc?mulc[ps]h|vgetmant[ps][sdh]"
+        ("ADL", "ARL", "GNR", "LNL", "MTL", "SPR"),
+        r"vperm([dq]|p[sd])|vrange[ps][sd]|vpmullq|vfc?mulc[ps]h|vgetmant[ps][sdh]",
     ),
 }
 _HALF_CYCLES = {"ZEN3": r"v?(div|sqrt)[ps][sd]"}

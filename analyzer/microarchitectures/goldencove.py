@@ -52,7 +52,6 @@ from cyclelens.analyzer.model.microarchitecture import (
     UNLIMITED,
     Microarchitecture,
     Policies,
-    TargetDependency,
     UpperHalfRule,
     derived,
 )
@@ -126,17 +125,6 @@ _ADDITIONS = Source(
     "chains",
     "Chains of additions and other instructions, measured on an Emerald Rapids (docs/pipeline.md, U12)",
 )
-_COMPILERS = Source(
-    Certainty.PUBLISHED,
-    "GCC, LLVM",
-    "GCC's tuning dest_false_dep_for_glc and LLVM's PERM, RANGE, GETMANT, MULLQ and MULC false dependencies, "
-    "both by Intel: zero idioms before these instructions for Alder Lake, Sapphire Rapids and their "
-    "successors with the same tuning; how many cycles is not published, so as from the other sources",
-)
-_WAITS_FOR_TARGET = TargetDependency(
-    r"VPERM([DQ]|P[SD])(_\w+)? .*|VRANGE[PS][SD](_\w+)? .*|VPMULLQ(_\w+)? .*|VFC?MULC[PS]H(_\w+)? .*"
-    r"|VGETMANT(S[SDH](_\w+)? .*|P[SDH](_\w+)? \(.MM, (K, )?M.*)"
-)
 _SHARED_RESULTS = Source(
     Certainty.MEASURED,
     "loops",
@@ -185,7 +173,6 @@ _ELSEWHERE = {
     INTEL_MANUAL: "predecode_block_bytes decoders dsb_width idq_size issue_width reorder_buffer_size "
     "retire_width",
     _SHLX: "add_offset_limit policies.addition",
-    _COMPILERS: "target_dependencies",
     _POPPING: "load_buffer_size store_buffer_size branch_buffer_size",
     _SCHEDULERS: "reservation_station_size schedulers",
     UOPS_INFO: "units load_latency vector_load_latency",
@@ -269,7 +256,6 @@ _GRANITE_RAPIDS = Microarchitecture(
     chained_addition_cycles=2,
     shift_result_without_flags=True,
     stores_wait_for_data=True,
-    target_dependencies=(_WAITS_FOR_TARGET,),
     tracks_values=True,
     late_forwarding_cycles=1,
     upper_halves=UpperHalfRule.PUT_ASIDE,

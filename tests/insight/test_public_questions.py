@@ -58,7 +58,6 @@ CASES = [
     ("vfmadd231ps ymm0, ymm1, ymm2", "SKL", 4.0, "SO 45113527"),
     ("vaddps ymm0, ymm0, ymm1", "HSW", 3.0, "SO 45113527"),
     ("cvtsi2sd xmm0, eax", "SKL", 4.0, "ocaml 13672: it keeps the upper half"),
-    ("vpermd ymm0, ymm1, ymm2", "ADL", 3.0, "GCC: dest_false_dep_for_glc"),
     ("tzcnt rax, rbx", "ZEN2", 1.0, "Agner"),
     ("pdep rax, rbx, rcx", "ZEN2", None, "llvm 217304: the mask decides"),
     ("vpconflictd zmm0, zmm1", "SKX", 19.0, "uops.info: 37 uops"),
