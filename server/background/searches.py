@@ -44,7 +44,6 @@ class Searches:
         self._found = found
         self._log = log
         self._known: dict[str, _RegionSearch] = {}
-        self._ended: set[str] = set()
 
     def begin(self, snapshot: Snapshot) -> None:
         """Search an analysed text; does nothing if this revision is being searched already."""
@@ -52,7 +51,6 @@ class Searches:
         if known is not None and known.revision == snapshot.revision:
             return
         self._known[snapshot.uri] = _RegionSearch(snapshot.revision, known.regions if known else {})
-        self._ended.discard(snapshot.uri)
         options = self._options(snapshot)
 
         def job(identifier: int) -> Job:
@@ -88,8 +86,7 @@ class Searches:
 
     def runs(self, snapshot: Snapshot) -> bool:
         """Whether the search of the present text has not ended."""
-        known = self._known.get(snapshot.uri)
-        return known is not None and known.revision == snapshot.revision and snapshot.uri not in self._ended
+        return self.jobs.expects(snapshot.uri)
 
     def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
         """The cost of a finding in cycles per iteration and the sentence that states it; None while it is
@@ -107,8 +104,6 @@ class Searches:
 
     def _answered(self, job: Job, reply: JobResult) -> None:
         known = self._known.get(job.uri)
-        if reply.last and known is not None and known.revision == job.revision:
-            self._ended.add(job.uri)
         if reply.error:
             self._log(f"The search for rewrites failed:\n{reply.error}")
         elif isinstance(reply.result, SearchUpdate) and known is not None and known.revision == job.revision:
@@ -122,6 +117,4 @@ class Searches:
                 self._found(job.uri, advised)
 
     def _in_trouble(self, job: Job | None, trouble: JobFailure) -> None:
-        if job is not None:
-            self._ended.add(job.uri)
         self._log(f"The search for rewrites was stopped: {trouble}.")
