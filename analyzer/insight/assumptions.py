@@ -196,8 +196,9 @@ def _target_not_awaited(prediction: Prediction) -> Iterator[Assumption]:
     if found:
         names = listed(_mnemonics(prediction.instructions, found))
         message = (
-            f"The result of {names} does not wait for the old value of its target. Some processors with this "
-            "core, or its relatives, wait: a zero idiom in front, or another target, tells."
+            f"The figure assumes that the result of {names} does not wait for the old value of its target. "
+            "Some processors with this core, or its relatives, do wait. To find out, put a zero idiom of the "
+            "target in front and measure both."
         )
         yield Assumption("target-not-awaited", message, found)
 

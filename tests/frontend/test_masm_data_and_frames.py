@@ -399,7 +399,7 @@ def test_definitions_of_the_command_line_are_known(defines: tuple[str, ...], pla
     assert region.code == the_loop(PLAIN.format(plain)).code
 
 
-@pytest.mark.parametrize("name", ["rax", "R10d", "bl", "xmm7", "YMM0"])
+@pytest.mark.parametrize("name", ["rax", "R10d", "bl", "sil", "gs", "xmm7", "YMM0", "zmm31", "k1"])
 def test_registers_are_defined_names(name: str) -> None:
     same_code("", f"ifdef {name}\n inc rax\nendif\nifndef {name}\n dec rax\nendif", "inc rax")
 

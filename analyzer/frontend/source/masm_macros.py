@@ -42,7 +42,10 @@ _SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.x
 _EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
 _INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
 _EXIT_OUTSIDE = "EXITM stands outside of a macro."
-_REGISTER = re.compile(r"[er]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|r(?:[89]|1[0-5])[bwd]?|[xyz]mm[12]?\d")
+_REGISTER = re.compile(
+    r"[er]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|[sd]il|[sb]pl|[c-gs]s|r(?:[89]|1[0-5])[bwd]?"
+    r"|[xyz]mm(?:[12]?\d|3[01])|k[0-7]"
+)
 """Names that ``IFDEF`` knows besides constants, texts and macros."""
 _RADIX = re.compile(r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)")
 _ERROR = re.compile(r"(?is)\s*\.err(nz|e|n?b|n?def|idni?|difi?|[12]?)\b\s*(.*)")
