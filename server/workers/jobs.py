@@ -106,7 +106,8 @@ class Jobs:
         :param on_outcome: called with every result and every error of a job that was not superseded.
         :param on_trouble: called for every job without a result, unless it was already cancelled; with None
             if there is no worker and no job waits for one.
-        :param timeout: seconds an analysis may take without an answer; may be changed at any time.
+        :param timeout: seconds an analysis may take without an answer, in the background ten times as many;
+            may be changed at any time.
         :param background: run the worker at low priority.
         """
         self.timeout = timeout
@@ -213,6 +214,12 @@ class Jobs:
         running = self._running
         return running is not None and not running.cancelled and running.job.uri == uri
 
+    @property
+    def _patience(self) -> float:
+        """Seconds until an answer. Nobody waits for the background, which has a tenth of the time where others
+        are busy."""
+        return self.timeout * 10 if self._background else self.timeout
+
     def _interrupt(self, how: str) -> None:
         """Cancel the running step."""
         if self._running is not None and self._process is not None:
@@ -284,7 +291,7 @@ class Jobs:
             turn = _JobTimes(job, work.priority, self._asked.pop(work.uri, time.monotonic()))
             process.send(job)
         self._running = turn
-        self._set_clock(self.timeout)
+        self._set_clock(self._patience)
 
     def _received(self, process: Process, message: object) -> None:
         if process is not self._process:
@@ -322,7 +329,7 @@ class Jobs:
             self._running = None
             self._set_clock(None)
         elif not turn.cancelled:
-            self._set_clock(self.timeout)  # a worker that answers piece by piece does not hang
+            self._set_clock(self._patience)  # a worker that answers piece by piece does not hang
         if message.last:
             turn.ended("failed" if message.error else "done")
             process.was_useful = True

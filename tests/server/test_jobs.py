@@ -23,10 +23,12 @@ TIMEOUT = 60.0
 class Desk:
     """A Jobs object and all its reports, in order."""
 
-    def __init__(self, factory: str = "testkit.server.fake_engine:create") -> None:
+    def __init__(self, factory: str = "testkit.server.fake_engine:create", background: bool = False) -> None:
         self.events: list[tuple[Any, ...]] = []
         self.changed = asyncio.Event()
-        self.jobs = Jobs(self._outcome, self._trouble, factory=factory, timeout=TIMEOUT)
+        self.jobs = Jobs(
+            self._outcome, self._trouble, factory=factory, timeout=TIMEOUT, background=background
+        )
 
     def submit(self, text: str, uri: str = "a", revision: int = 0, delay: float = 0.0) -> None:
         self.jobs.edited(uri, lambda number: Job(number, uri, revision, text, AnalysisOptions()), delay)
@@ -310,6 +312,24 @@ async def test_an_analysis_that_takes_too_long_is_ended_with_its_process(desk: D
     assert await desk.event() == ("b", 0, ["other"]), "what waited behind it is still answered"
     assert worker is not None
     assert not alive(worker)
+
+
+@pytest.mark.asyncio
+async def test_what_runs_in_the_background_may_take_longer(tmp_path: Path) -> None:
+    """Where others are busy, its low priority leaves it a tenth of the time."""
+    desk = Desk(background=True)
+    desk.submit("region one\nend")
+    await desk.event()
+    desk.jobs.timeout = 0.5
+    desk.submit(f"region a\nend\nwait for {tmp_path / 'now'}", revision=1)
+    await desk.started()
+    await asyncio.sleep(0.7)
+    (tmp_path / "now").touch()
+    assert await desk.event() == ("a", 1, ["a"])
+    desk.jobs.timeout = 0.05
+    desk.submit("hang", revision=2)
+    assert await desk.event() == ("a", JobFailure.TIMEOUT)
+    desk.jobs.close()
 
 
 @pytest.mark.asyncio

@@ -17,7 +17,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from testkit.narrowing import some
-from testkit.server.editor import Editor
+from testkit.server.editor import TIMEOUT, Editor
 from testkit.walked_programs import GNU, SOURCE, follow, follow_kernel, steps
 
 DOT = """\
@@ -72,7 +72,7 @@ def crate(tmp_path: Path) -> Path:
 
 async def labels_with(editor: Editor, line: int, words: str) -> str:
     """The label of a line, as soon as it has these words."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(TIMEOUT):
         while words not in (found := (await editor.labels()).get(line, "")):
             await asyncio.sleep(0.05)
     return found
@@ -161,7 +161,7 @@ async def test_a_missing_profile_is_reported_at_the_first_line(editor: Editor, p
 @needs("gcc")
 @pytest.mark.asyncio
 async def test_a_hover_says_what_became_of_the_line(editor: Editor, project: Path) -> None:
-    await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
+    await start(editor, project / "src" / "dot.c")
     await labels_with(editor, LOOP, "cycles/float")
     await editor.complete()
     card = await editor.hover(SUM, 15)
@@ -196,7 +196,7 @@ async def test_loops_compiled_from_one_loop_share_its_line(editor: Editor, proje
     commands.write_text(commands.read_text().replace("gcc", "clang"))
     source = project / "src" / "dot.c"
     source.write_text(UNROLLED.replace("GCC unroll", "unroll"))
-    await start(editor, source, timeoutMs=60_000)
+    await start(editor, source)
     label = await labels_with(editor, 3, "(also 0.250)")
     assert label.startswith("0.250 cycles/byte (also 0.250) · SKL")
     assert len(label) <= 43
@@ -216,7 +216,7 @@ async def test_a_hover_on_an_intrinsic_says_what_it_costs(
     commands.write_text(commands.read_text().replace("gcc", compiler))
     source = project / "src" / "dot.c"
     source.write_text(DOT.replace("_cvtss_f32(s)", "_cvtss_f32(_mm_sqrt_ps(s))"))
-    await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
+    await start(editor, project / "src" / "dot.c")
     await labels_with(editor, LOOP, "cycles/float")
     await editor.complete()
     line = editor.text.split("\n")[SUM]
@@ -254,7 +254,7 @@ async def test_the_history_has_what_the_committed_source_took(editor: Editor, pr
             ["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *command], cwd=project, check=True
         )
     source = project / "src" / "dot.c"
-    await start(editor, source, timeoutMs=60_000)
+    await start(editor, source)
     await labels_with(editor, LOOP, "cycles/float")
     text = editor.text.split("\n")[SUM]
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
@@ -275,7 +275,7 @@ async def test_what_does_not_compile_keeps_the_last_figures(editor: Editor, proj
     assert shown.code == "not-compiled"
     assert "nonsense" in shown.message
     editor.type(SUM, 8, "", delete=len("nonsense "))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(TIMEOUT):
         while "(stale)" in (await editor.labels()).get(LOOP, "(stale)"):
             await asyncio.sleep(0.05)
 

@@ -15,7 +15,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 from testkit.narrowing import some
 
-TIMEOUT = 60.0
+TIMEOUT = 180.0
 """Seconds; far more than anything takes, so that only a server that hangs reaches it."""
 
 URI = "file:///kernel.s"
@@ -25,9 +25,16 @@ converter = cache(default_converter)
 """One for all clients of a process: it learns each kind of message once."""
 
 
+class PatientClient(LanguageClient):
+    """An editor whose user grants an analysis a minute: machines that run tests stand still for seconds."""
+
+    def set_configuration(self, item: Any, **place: Any) -> None:
+        super().set_configuration({"timeoutMs": 60_000, **item}, **place)
+
+
 def make_client() -> LanguageClient:
     """pytest-lsp's client, extended with answers to requests that it does not know."""
-    client = LanguageClient(converter_factory=converter)
+    client = PatientClient(converter_factory=converter)
     client.published = {}  # type: ignore[attr-defined]
     client.requests = []  # type: ignore[attr-defined]
     client.questions = []  # type: ignore[attr-defined]
