@@ -58,9 +58,6 @@ from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 from msgspec.structs import replace
 
-_EIGHTHS = 8
-_LARGEST_WINDOW = 64
-
 UNITS = Units(
     (
         unit("ALU0", "ALU, divide, branch", "integer 0"),
@@ -97,11 +94,6 @@ UNITS = Units(
     },
     sets={"78": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2")},
 )
-
-
-def windows(line: int) -> tuple[int, ...]:
-    """Cost of windows if a line of this many entries takes a cycle."""
-    return tuple(_EIGHTHS * max(1, -(-entries // line)) for entries in range(_LARGEST_WINDOW))
 
 
 (_ZEN_5,) = zen5.MODELS
@@ -164,7 +156,7 @@ MODELS = (
             GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
             "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
             "macro_ops.decode_buffer_bytes macro_ops.line_entries "
-            "macro_ops.line_pairs macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits "
+            "macro_ops.line_pairs macro_ops.vector_pickable macro_ops.vector_bits "
             "macro_ops.load_latency "
             "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
@@ -235,7 +227,6 @@ MODELS = (
             line_fields=4,
             fields_per_entry=2,
             line_pairs=False,
-            window_eighths=windows(8),
             taken_branch_eighths=0,
             jump_eighths=8,
             small_loop_entries=64,

@@ -83,7 +83,7 @@ MODELS = (
         sources={
             _PENALTY: "misprediction_penalty",
             zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
-            "load_buffer_size macro_ops.line_entries macro_ops.window_eighths",
+            "load_buffer_size macro_ops.line_entries",
             zen3.MEASURED_BY_OTHERS: "idq_size",
             _MEASURED: "upper_halves upper_half_switch_cycles macro_ops.memory_group "
             "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
@@ -136,7 +136,6 @@ MODELS = (
                 FullLine(entries=8, fields=8, wide_fields=5, evex=4),
                 FullLine(entries=9, fields=6, wide_fields=4, evex=1),
             ),
-            window_eighths=zen3.windows(9),
             long_instruction_bytes=10,
             long_pair_eighths=0,
             # The one that transfers from integers need comes last.

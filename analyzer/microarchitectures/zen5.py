@@ -109,7 +109,6 @@ RULES = MacroOpRules(
     fields_per_entry=0,
     full_lines=(),
     line_pairs=True,
-    window_eighths=(),
     taken_branch_eighths=4,
     jump_eighths=4,
     small_loop_entries=96,

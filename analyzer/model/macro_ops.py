@@ -126,11 +126,6 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     line_pairs: bool
     """Two lines are read per cycle, and what follows the first two lines of a window shares
     lines with the next windows."""
-    window_eighths: tuple[int, ...]
-    """Cost of a window of the op cache by its entries, in eighths of a cycle, if lines are not read in pairs.
-
-    Beyond the table, eight entries take a cycle.
-    """
     taken_branch_eighths: int
     """Cost of the taken branch of a loop that is not small."""
     jump_eighths: int

@@ -17,7 +17,7 @@ _AT_LEAST_ONE = frozenset(
         *("ms_width", "predecode_block_bytes", "predecode_width", "reorder_buffer_size"),
         *("reservation_station_size", "retire_width", "store_queue", "stores_committed_per_cycle"),
         *("stores_per_cycle", "vector_bits", "vector_dispatch_width", "vector_loads_per_cycle"),
-        *("vector_pickable", "window_eighths", "chunks"),
+        *("vector_pickable", "chunks"),
     )
 )
 """Parameters by which a stage divides, or without which nothing moves."""

@@ -17,7 +17,7 @@ _PAIR = 2
 _STEP = 2
 """Cycles per further pair of lines of a window."""
 _MOST_LINES = 6
-"""Windows with more lines are read differently."""
+"""Windows with more lines are read at eight entries per cycle."""
 _SETS = 64
 """Sets of lines; the window's address selects one."""
 _FREE = 4
@@ -234,7 +234,7 @@ def _filled(instructions: Sequence[MacroOps], rules: MacroOpRules) -> int:
 def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
     """Cost of each window in eighths of a cycle.
 
-    If lines are read in pairs, the first pair of a window takes a cycle and each further pair two. Entries
+    The first pair of lines of a window takes a cycle and each further pair two. Entries
     after the first pair go into lines that the next windows fill; if these have room for a window's rest, it
     is free.
     """
@@ -243,8 +243,8 @@ def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
     room = 0
     for number, entries in enumerate(filled):
         rest = entries - _PAIR * line
-        if not rules.line_pairs or entries > _MOST_LINES * line:
-            costs.append(_listed(entries, rules))
+        if entries > _MOST_LINES * line:
+            costs.append(entries)
         elif rest <= 0 or _is_free(filled, number, line):
             costs.append(EIGHTHS)
         else:
@@ -252,12 +252,6 @@ def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
             room += lines * line - rest
             costs.append(EIGHTHS * (1 + _STEP * -(-lines // _PAIR)))
     return costs
-
-
-def _listed(entries: int, rules: MacroOpRules) -> int:
-    """Measured cost of a window; beyond the table, eight entries take a cycle."""
-    costs = rules.window_eighths
-    return costs[entries] if entries < len(costs) else entries
 
 
 def _ahead(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
