@@ -2,9 +2,14 @@
 
 import pytest
 from cyclelens.analyzer.isa.upper_halves import upper_halves
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
+from cyclelens.analyzer.model.units import Role, UopKind
+from cyclelens.analyzer.model.uops import ValueKind
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.upper_halves import ANY, UpperEffect, UpperState, effects
+from testkit.blocks import template_of, templates_of
+from testkit.simulated import in_mode
 
 KEEPS, WRITES, READS, USES, CLEARS, UNKNOWN, NOTHING = (
     UpperHalves.KEEPS,
@@ -158,3 +163,63 @@ def test_a_state_that_is_known_decides_what_the_block_leaves_open():
     assert effects([KEEPS], MERGED, UpperState.IN_USE) == [ASIDE]
     assert effects([KEEPS], PUT_ASIDE, UpperState.IN_USE) == [None], "put aside once, and never fetched back"
     assert ANY & UpperState.CLEAN
+
+
+YMM_3 = "c5fe6f1f"  # vmovdqu ymm3, [rdi]
+
+
+@pytest.mark.parametrize(
+    ("code", "uops", "old", "latencies"),
+    [
+        ("660ffed0", 1, "XMM2", {"XMM2": 2, "XMM0": 2}),  # paddd xmm2, xmm0
+        ("0f28d8", 1, "XMM3", {"XMM0": 2, "XMM3": 1}),  # movaps xmm3, xmm0
+        ("660fefc9", 1, "XMM1", {"XMM1": 1}),  # pxor xmm1, xmm1
+        ("f30f100f", 1, "XMM1", {"XMM1": 1}),  # movss xmm1, [rdi]
+        ("660f3801d0", 3, "XMM2", {"XMM2": 4, "XMM0": 4}),  # phaddw xmm2, xmm0
+    ],
+)
+@pytest.mark.parametrize("core", ["SKL", "CLX"])
+def test_a_merge_is_one_more_uop_on_a_vector_port(core, code, uops, old, latencies):
+    """UH3: it takes a cycle, and the result depends on the old register."""
+    alone, (_, merged) = template_of(code, core), templates_of(YMM_3 + code, core)
+    assert not alone.merges_upper_half
+    assert merged.merges_upper_half
+    assert not merged.eliminable_move
+    blend = merged.uops[-1]
+    vector = registry.get(core).units.having(Role.VECTOR)
+    register = (ValueKind.REGISTER, old)
+    assert (blend.kind, blend.units, blend.outputs) == (UopKind.COMPUTE, vector, ((register, 1),))
+    assert blend.inputs[-1] == register
+    assert all(value != register for uop in merged.uops[:-1] for value, _ in uop.outputs)
+    assert len(merged.uops) == uops + 1 == sum(merged.fused_uops)
+    assert merged.fused_uops[-1] == 1
+    assert sum(merged.idq_uops) == len(merged.fused_uops)
+    assert merged.retire_slots == alone.retire_slots + 1
+    assert merged.uop_count == alone.uop_count + 1
+    assert (UopKind.COMPUTE, vector, 1) in [(use.kind, use.units, use.uops) for use in merged.uses]
+    names = [operand.canonical for operand in merged.register_inputs]
+    found = {
+        names[place]: cycles
+        for (kind, place, target, _), cycles in merged.latencies.items()
+        if (kind, target) == ("reg", "reg")
+    }
+    assert found == latencies
+
+
+@pytest.mark.parametrize(("core", "slots", "cycles"), [("SNB", 4, 70), ("HSW", 4, 70), ("SPR", 6, 197.5)])
+def test_a_switch_fills_a_group_and_nothing_overlaps_with_it(core, slots, cycles):
+    """UH2: cycles of each step as published, and as measured on an Emerald Rapids (395 for two)."""
+    code = "660ffed0"  # paddd xmm2, xmm0
+    alone, (aside, back) = template_of(code, core), templates_of(code + YMM_3, core)
+    assert aside.switches_upper_halves
+    assert back.switches_upper_halves
+    assert aside.serializing
+    assert len(aside.uops) == len(alone.uops) + slots
+    assert aside.fused_uops == (1,) * slots + alone.fused_uops
+    assert aside.idq_uops == (slots, *alone.idq_uops)
+    assert aside.retire_slots == alone.retire_slots + slots
+    assert (aside.uop_count, aside.mite_uops) == (alone.uop_count + 1, alone.mite_uops + 1)
+    long, *empty = aside.uops[:slots]
+    assert long.units == registry.get(core).units.having(Role.ALU)
+    assert all(uop.kind is UopKind.EMPTY for uop in empty)
+    assert in_mode(core, code + YMM_3, "loop") == pytest.approx(2 * cycles, abs=1.5)

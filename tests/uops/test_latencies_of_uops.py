@@ -1,0 +1,104 @@
+"""From each register and flag to each result, an instruction's uops take the cycles that were measured.
+
+The ``latencies`` of a template are uops.info's measurements of pairs of operands; the uops, which the
+simulated core executes, follow from them by other rules (U8, M13 and more). All forms of
+``tests/tables/forms.txt`` are compared but those below. Addresses have cycles of their own, those of a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.operands import TooManyUopsError
+from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
+from testkit.blocks import template_of
+from testkit.core_tables import listed
+
+SEVERAL_CHAINS = {
+    "cmpxchg", "cmpxchg16b", "div", "idiv", "leave", "rcr", "rdtsc", "xadd", "xchg", "xgetbv", "vpcmpistri",
+}  # fmt: skip
+"""Microcode, divisions and locked accesses: the uops of several results wait for each other."""
+GATHERS = {"vgatherdps", "vgatherqpd", "vpgatherdd"}
+"""The mask has two latencies: that of its own chain, and that of the loads which it allows."""
+COUNTS = {"shl", "sar", "shld"}
+"""Flags that a count of zero leaves as they are have the measurement of a count that is not known."""
+SAME = {"sbb rax, rax", "bsf rax, rax", "bsr eax, eax", "lea ax, [rbx+rcx]", "add al, ah", "add ah, bl"}
+"""A register is read twice, or by its parts."""
+NOT_FROM_MEMORY = {"divpd"}
+"""The record of Intel's cores has no cycles from memory, and the model takes one for both sources."""
+DIFFERENT = NOT_FROM_MEMORY | SEVERAL_CHAINS | GATHERS | COUNTS
+OF_CORES: Mapping[str, set[str]] = {
+    # A sum reaches the next addition a cycle earlier than others (Trait.FP_ADD): the uop has that latency.
+    "ADL": {"addps", "addss", "addsd", "subsd", "vaddsd", "vaddss", "vsubsd"},
+    "ZEN5": {"addps", "addss", "addsd", "subsd"},
+    # The two results have pipes of their own, the flags that of the lower half.
+    "LNL": {"mul", "imul", "mulx", "crc32"},
+    "ZEN2": {"bsr"},
+    "SKL": set(),
+    "ZEN4": set(),
+}
+
+
+def cycles_from(source: Value, uops: Iterable[UopTemplate]) -> dict[Value, int]:
+    """The longest way from the source to each value that the uops make."""
+    inside, results = {source: 0}, {}
+    for uop in uops:
+        late = uop.late or (0,) * len(uop.inputs)
+        ready = [
+            inside[value] - later for value, later in zip(uop.inputs, late, strict=True) if value in inside
+        ]
+        for value, cycles in uop.outputs if ready else ():
+            to = inside if value[0] is ValueKind.INTERNAL else results
+            to[value] = max(to.get(value, 0), max(ready) + cycles)
+    return results
+
+
+def pairs(template: InstructionTemplate) -> Iterable[tuple[Value, Value, int]]:
+    """Each register and flag that is no address, with each result, and the measured cycles between them."""
+    addresses = {operand.canonical for operand in template.address_inputs}
+    sources = {
+        "reg": [(ValueKind.REGISTER, operand.canonical) for operand in template.register_inputs],
+        "flag": [(ValueKind.FLAGS, group) for group in template.flag_inputs],
+    }
+    results = {
+        "reg": [(ValueKind.REGISTER, operand.canonical) for operand in template.register_outputs],
+        "flag": [(ValueKind.FLAGS, group) for group in template.flag_outputs],
+    }
+    for (start, place, target, number), cycles in template.latencies.items():
+        if start in sources and target in results and sources[start][place][1] not in addresses:
+            yield sources[start][place], results[target][number], cycles
+
+
+def changes_unit(source: Value, result: Value) -> bool:
+    """True for a way into or out of the vector unit."""
+    return is_simd(source[1]) != is_simd(result[1]) or is_general_purpose(source[1]) != is_general_purpose(
+        result[1]
+    )
+
+
+@pytest.mark.parametrize("core", OF_CORES)
+def test_uops_take_the_measured_cycles_from_each_source_to_each_result(core: str) -> None:
+    wrong = []
+    compared = 0
+    for code, text in listed("forms"):
+        mnemonic = text.removeprefix("lock ").split(" ")[0]
+        if text in SAME or mnemonic in DIFFERENT | OF_CORES[core]:
+            continue
+        try:
+            template = template_of(code, core)
+        except TooManyUopsError:
+            continue
+        if template.facts is None or template.eliminable_move:
+            continue
+        for source, result, measured in pairs(template):
+            # A transfer on Zen 4 occupies an ALU, and the core adds what is missing (M34).
+            if core == "ZEN4" and changes_unit(source, result):
+                continue
+            found = cycles_from(source, template.uops).get(result)
+            compared += 1
+            if found != measured:
+                wrong.append(f"{text}: {source[1]} to {result[1]}: {found}, measured {measured}")
+    assert not wrong
+    assert compared > 400
