@@ -286,3 +286,66 @@ def test_parts_of_a_register_are_renamed_as_one(names: str, register: str, bits:
     for name, wide in zip(names.split(), bits, strict=True):
         assert (canonical(name), width(name), is_general_purpose(name)) == (register, wide, wide > 0)
         assert is_simd(name) is ("MM" in register)
+
+
+def read_by(text: str, core: str) -> set[str]:
+    """The registers that the uops of an instruction read, addresses apart."""
+    return {
+        register
+        for uop in template_of(code(text), core).uops
+        if uop.kind in (UopKind.COMPUTE, UopKind.STORE_DATA)
+        for kind, register in uop.inputs
+        if kind is ValueKind.REGISTER
+    }
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        ("mov al, bl", "RAX RBX"),
+        ("mov ax, bx", "RAX RBX"),
+        ("movzx ax, bl", "RAX RBX"),
+        ("movzx eax, bl", "RBX"),
+        ("setz al", "RAX"),
+        ("cmovz eax, ebx", "RAX RBX"),
+        ("bsf eax, ebx", "RAX RBX"),
+        ("bsr eax, ebx", "RAX RBX"),
+        ("lzcnt eax, ebx", "RBX"),
+        ("sqrtss xmm0, xmm1", "XMM0 XMM1"),
+        ("sqrtps xmm0, xmm1", "XMM1"),
+        ("rcpss xmm0, xmm1", "XMM0 XMM1"),
+        ("rsqrtss xmm0, xmm1", "XMM0 XMM1"),
+        ("roundss xmm0, xmm1, 1", "XMM0 XMM1"),
+        ("roundps xmm0, xmm1, 1", "XMM1"),
+        ("cvtss2sd xmm0, xmm1", "XMM0 XMM1"),
+        ("cvtps2pd xmm0, xmm1", "XMM1"),
+        ("cvtdq2ps xmm0, xmm1", "XMM1"),
+        ("movss xmm0, xmm1", "XMM0 XMM1"),
+        ("movhps xmm0, [rsi]", "XMM0"),
+        ("movlpd xmm0, [rsi]", "XMM0"),
+        # With VEX the rest of the target comes from the first source.
+        ("vsqrtss xmm0, xmm1, xmm2", "XMM1 XMM2"),
+        ("vroundsd xmm0, xmm1, xmm2, 1", "XMM1 XMM2"),
+        ("vcvtsd2ss xmm0, xmm1, xmm2", "XMM1 XMM2"),
+        ("vmovss xmm0, xmm1, xmm2", "XMM1 XMM2"),
+        ("vmovhps xmm0, xmm1, [rsi]", "XMM1"),
+        ("vmovhps [rsi], xmm1", "XMM1"),
+        ("vmovlpd [rsi], xmm1", "XMM1"),
+        ("vsqrtps xmm0, xmm1", "XMM1"),
+        ("vmovss xmm0, [rsi]", ""),
+    ],
+)
+def test_results_that_keep_a_part_of_their_target_read_it(text: str, registers: str, core: str) -> None:
+    """M7 and M42."""
+    assert read_by(text, core) == set(registers.split())
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize("text", ["cvtsi2sd xmm0, rax", "vcvtsi2sd xmm0, xmm1, rax"])
+def test_a_conversion_needs_the_rest_of_its_target_after_the_transfer(text: str, core: str) -> None:
+    kept = (ValueKind.REGISTER, "XMM1" if text[0] == "v" else "XMM0")
+    conversion = next(uop for uop in template_of(code(text), core).uops if kept in uop.inputs)
+    total = conversion.outputs[0][1]
+    late = conversion.late[conversion.inputs.index(kept)] if conversion.late else 0
+    assert total - late == 3
