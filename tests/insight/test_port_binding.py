@@ -17,9 +17,12 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, T
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import PortBinding, Prediction
+from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings
+from msgspec import Struct
+from msgspec.structs import replace
 from testkit.blocks import block_of, store
 from testkit.simulated import cycles
 
@@ -266,3 +269,60 @@ def test_a_loop_whose_loads_meet_4k_aliasing_has_a_slower_state(
     assert prediction.cycles_per_iteration < slowest <= bound.most == 2.0
     _, apart = found(code(third + 2048).replace(" ", ""), name)
     assert apart is None or apart.most < slowest
+
+
+class Stated(Struct, frozen=True):
+    """In the place of ``Runs``: a loop's figures without binding to ports and under other rules."""
+
+    ideal: float
+    others: tuple[float, ...]
+    microarchitecture: object = None
+    options: object = None
+
+    def cycles(self, block: Block) -> float:
+        return self.ideal if self.microarchitecture == "unbound" else self.others[int(str(self.options))]
+
+
+@pytest.mark.parametrize(
+    ("cycles_and_bounds", "ideal", "others", "expected"),
+    [
+        # Ports limit it: the other rules say how far.
+        ((2.0, 2.0, 1.0), 9.0, (2.0, 2.5), (2.0, 2.5)),
+        ((2.0, 2.0, 1.0), 9.0, (2.1, 2.0), None),  # five percent are no difference
+        ((2.0, 1.8, 2.0), 9.0, (2.5,), (2.0, 2.5)),  # nearly the limit
+        ((2.0, 1.7, 2.0), 9.0, (2.5,), None),
+        # No bound explains it: it could be as fast as without binding, but not faster than the ports.
+        ((3.0, 2.0, 1.0), 1.5, (3.0,), (2.0, 3.0)),
+        ((3.0, 2.0, 1.0), 2.4, (2.8, 3.3), (2.4, 3.3)),
+        ((3.0, 2.0, 1.0), 2.4, (2.2,), (2.2, 3.0)),
+        ((3.0, 2.0, 1.0), 3.5, (2.9, 3.1), None),
+        # Nor do ports: without them it would be as slow.
+        ((3.0, 1.0, 2.0), 2.9, (4.0,), None),
+        ((3.0, 1.0, 2.0), 2.5, (4.0,), (2.5, 4.0)),
+    ],
+)
+def test_the_range_is_that_of_the_rules_that_fit(
+    cycles_and_bounds: tuple[float, float, float],
+    ideal: float,
+    others: tuple[float, ...],
+    expected: tuple[float, float] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prediction, _ = found(WITH_MOV, "SKL")
+    figure, ports, chain = cycles_and_bounds
+    bounds = {"Ports": ports, "Dependencies": chain}
+    stated = replace(prediction, cycles_per_iteration=figure, bounds=bounds)
+    monkeypatch.setattr(module, "unbound", lambda _: "unbound")
+    monkeypatch.setattr(
+        module, "other_bindings", lambda *_, **__: [("other", number) for number in range(len(others))]
+    )
+    monkeypatch.setattr(module, "_shares_pipes", lambda *_: False)
+    block = block_of(WITH_MOV, "SKL", loop=True)
+    result = module._under_other_rules(block, stated, Stated(ideal, others))  # type: ignore[arg-type]
+    assert result == (None if expected is None else PortBinding(*expected))
+
+
+def test_without_a_choice_of_ports_there_is_none_of_rules() -> None:
+    """IMUL has one port, ADD four."""
+    assert not module._has_choice(block_of("480fafc1 480fafd1".replace(" ", ""), "HSW"))
+    assert module._has_choice(block_of("480fafc1 4801d0".replace(" ", ""), "HSW"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.explain import explain
@@ -112,6 +114,27 @@ def test_a_chain_waits_for_its_inputs_and_is_the_critical_one():
     assert (waited_for(shown, wait).instruction, waited_for(shown, wait).round) == (0, 5)
     on_chain = {shown.row(edge.consumer).instruction for edge in shown.chain}
     assert on_chain == {0}
+
+
+def steps(shown: Timeline) -> list[tuple[tuple[int, int, int], tuple[int, int, int]]]:
+    """The critical chain as it was executed: round, instruction and uop of both ends."""
+    places = [(row.round, row.instruction, row.uop) for row in shown.rows]
+    return sorted((places[edge.producer], places[edge.consumer]) for edge in shown.chain)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "path"),
+    [
+        ("SKL", "480fafc0 4883c001", [(0, 0), (1, 0)]),  # imul rax, rax; add rax, 1
+        # The load of add rax, [rsi] is not on it.
+        ("SKL", "480306 48c1e003", [(0, 1), (1, 0)]),  # and shl rax, 3
+    ],
+)
+def test_the_chain_goes_from_uop_to_uop_and_round_to_round(name, code, path):
+    shown = drawn(looped(code.replace(" ", "")), name)
+    last = max(row.round for row in shown.rows)
+    places = [(round_number, *step) for round_number in range(last + 1) for step in path]
+    assert steps(shown)[: 4 * len(path)] == list(itertools.pairwise(places))[: 4 * len(path)]
 
 
 def test_uops_for_one_port_wait_for_it():
