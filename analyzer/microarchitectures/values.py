@@ -115,7 +115,7 @@ def _text(value: Any) -> str:
         case Scheduler():
             return f"{value.name} {value.entries}"
         case TargetDependency():
-            return value.records + (f" {value.cycles}" if value.cycles else "")
+            return f"{value.records} {value.cycles}"
         case UnitSet():
             return value.label or "none"
         case Mapping():

@@ -46,8 +46,8 @@ class TargetDependency(Struct, frozen=True):
 
     records: str
     """Names of their records, as a regular expression."""
-    cycles: int | None = None
-    """From the old value to the result; None: as from the other sources."""
+    cycles: int
+    """From the old value to the result."""
 
 
 class Maker(StrEnum):

@@ -10,7 +10,6 @@ import re
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, TargetDependency
 from cyclelens.analyzer.uops.operands import Prepared
-from cyclelens.analyzer.uops.registers import is_simd
 from msgspec.structs import replace
 
 
@@ -31,23 +30,8 @@ def with_target_dependency(prepared: Prepared, microarchitecture: Microarchitect
     for target, operand in enumerate(prepared.register_outputs):
         if operand.canonical in read:
             continue
-        cycles = rule.cycles or _longest(prepared, microarchitecture, target)
         for kind, number in results:
             own = (kind, number) == ("reg", target)
-            latencies["reg", len(inputs), kind, number] = cycles if own else 0
+            latencies["reg", len(inputs), kind, number] = rule.cycles if own else 0
         inputs.append(operand)
     return replace(prepared, register_inputs=tuple(inputs), latencies=latencies)
-
-
-def _longest(prepared: Prepared, microarchitecture: Microarchitecture, target: int) -> int:
-    """The most cycles from a vector source to a result, without those of a load; a mask may need more."""
-    names = [operand.name for operand in prepared.register_inputs]
-    return max(
-        (
-            cycles - (microarchitecture.vector_load_latency if source == "mem" else 0)
-            for (source, position, kind, number), cycles in prepared.latencies.items()
-            if (kind, number) == ("reg", target)
-            and (source == "mem" or (source == "reg" and is_simd(names[position])))
-        ),
-        default=1,
-    )
