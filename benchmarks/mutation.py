@@ -7,8 +7,8 @@ A *mutant* is the project with one such change: a comparison turned, a number ra
 It is *killed* if a test fails or does not end, and *survives* otherwise. A survivor shows a line whose
 result no test looks at, a line that nothing needs, or a change without effect. The mutants are drawn at
 random, so that each place has the same chance; Cosmic Ray makes those of Python, and this file those of
-Cython. Only tests that reach the changed line run, the fastest first, as Coverage saw them in one run of the
-group's tests. The work is done in a copy of the checkout below a temporary folder.
+Cython. Only cases of tests that reach the changed line run, the fastest first, as Coverage saw them in one
+run of the group's tests. The work is done in a copy of the checkout below a temporary folder.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ import tempfile
 import time
 import tokenize
 import warnings
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
+import msgspec
 from msgspec import Struct
+from mutation_cases import CHOSEN, SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 60.0
+PATIENCE = 20.0
 """Seconds that a mutant's tests may take beyond five times their usual time."""
-TESTS = 40.0
-"""Seconds of tests (as they usually take) that a mutant is given, the fastest first."""
+TESTS = 15.0
+"""Seconds of tests (as they take under Coverage) that a mutant is given, the fastest first."""
 
 
 class Group(Struct, frozen=True):
@@ -55,7 +55,10 @@ _TABLES = ("tests/tables", "tests/simulator", "tests/parity")
 GROUPS = {
     "uops": Group(("analyzer/uops/**/*.py",), ("tests/uops", *_TABLES, "tests/bounds")),
     "bounds": Group(("analyzer/bounds/**/*.py",), ("tests/bounds", "tests/tables", "tests/insight")),
-    "insight": Group(("analyzer/insight/**/*.py",), ("tests/insight", "tests/tables", "tests/hints")),
+    "insight": Group(
+        ("analyzer/insight/**/*.py",),
+        ("tests/insight", "tests/tables", "tests/hints", "tests/cli/test_functions.py"),
+    ),
     "directives": Group(
         ("analyzer/frontend/statements/*.py", "analyzer/frontend/programs/*.py"), ("tests/frontend",)
     ),
@@ -80,22 +83,26 @@ class Outcome(Struct, frozen=True):
 
 
 class Reached(Struct):
-    """What Coverage saw: the tests that ran each line, and the seconds of each test."""
+    """What Coverage saw: the cases that ran each line, and the seconds of each case."""
 
-    tests: dict[tuple[str, int], set[str]]
+    cases: dict[str, dict[int, set[str]]]
+    """By path and line."""
     seconds: dict[str, float]
 
     def of(self, mutant: Mutant) -> list[str]:
-        """The tests that run the line, the fastest first."""
-        tests = sorted(self.tests.get((mutant.path, mutant.line), ()), key=lambda test: self.seconds[test])
+        """The cases that run the line, the fastest first, but those of a file together, for its fixtures."""
+        lines = self.cases.get(mutant.path, {})
+        # A line that runs when its module is imported concerns all that uses the module. Of the core Coverage
+        # sees nothing.
+        cases = lines.get(mutant.line) or set().union(*lines.values()) if lines else self.seconds
         taken = 0.0
-        chosen: list[str] = []
-        for test in tests:
-            taken += self.seconds.get(test, 0.0)
-            if chosen and taken > TESTS:
+        files: dict[str, list[str]] = {}
+        for case in sorted(cases, key=lambda case: (self.seconds[case], case)):
+            taken += self.seconds[case]
+            if files and taken > TESTS:
                 break
-            chosen.append(test)
-        return chosen
+            files.setdefault(case.partition("::")[0], []).append(case)
+        return [case for cases in files.values() for case in cases]
 
 
 def changed_line(before: str, after: str) -> tuple[int, str]:
@@ -112,6 +119,8 @@ SAME = {"Is_Eq", "IsNot_NotEq", "Eq_Is", "NotEq_IsNot"}
 """Changes that make no difference between None, enumerators and small numbers."""
 LEFT_OUT = {"RemoveDecorator", "VariableReplacer", "VariableInserter"}
 """A cache that is gone changes no result; the others need to be told names."""
+DECLARED = re.compile(r"\s*(if TYPE_CHECKING|@|type |class \w+\(.*\bfrozen=)")
+"""Lines that only a type checker reads."""
 
 
 def stated_types(node: Any) -> list[Any]:
@@ -174,7 +183,7 @@ def python_mutants(paths: Iterable[Path], number: int, choice: random.Random, ro
         if after is None or after == texts[path] or not compiles(after):
             continue
         line, change = changed_line(texts[path], after)
-        if re.match(r"\s*(if TYPE_CHECKING|@|type )", texts[path].splitlines()[line - 1]):
+        if DECLARED.match(texts[path].splitlines()[line - 1]):
             continue
         yield Mutant(str(path.relative_to(root)), line, after, change)
         number -= 1
@@ -231,12 +240,10 @@ def cython_mutants(paths: Iterable[Path], number: int, choice: random.Random, ro
 
 def run(command: list[str], root: Path, seconds: float, **more: str) -> int | None:
     """The exit code; None after so many seconds. What the command has started ends with it."""
-    environment = {
-        **os.environ, "PYTHONPATH": str(root / "build" / "ns"), "PYTHONDONTWRITEBYTECODE": "1", **more,
-    }  # fmt: skip
+    packages = os.pathsep.join(map(str, (root / "build" / "ns", root / "benchmarks")))
     process = subprocess.Popen(
-        command, cwd=root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        command, cwd=root, env={**os.environ, "PYTHONPATH": packages, **more}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:
         return process.wait(seconds)
@@ -262,69 +269,77 @@ def copied() -> Iterator[Path]:
         yield root
 
 
-PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 
 
-def node(name: str, files: Mapping[str, str]) -> str:
-    """pytest's name of a test with dots: ``tests.uops.test_ports.test_one`` or ``test_ports.test_one``."""
-    parts = name.split(".")
-    module = next((index for index, part in enumerate(parts) if part in files), None)
-    if module is None:
-        return name
-    test = [part for part in parts[module + 1 :] if part != "runTest"]
-    return "::".join([files[parts[module]], *test])
-
-
-def reached(root: Path, group: Group) -> Reached:
+def reached(root: Path, group: Group, paths: Iterable[Path]) -> Reached:
     """Runs the group's tests once. An error ends the program: survivors would mean nothing."""
     import coverage
 
-    settings, report = root / "build" / "coverage.ini", root / "build" / "tests.xml"
-    settings.write_text(f"[run]\ndynamic_context = test_function\nsource = {root / 'analyzer'}\n")
-    data = root / "build" / "coverage"
+    settings, data, seconds = (root / "build" / name for name in ("coverage.ini", "coverage", "seconds"))
+    settings.write_text("\n    ".join(["[run]\ninclude =", *map(str, paths)]))
     command = [
         sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}",
-        *PYTEST, f"--junitxml={report}", *group.tests,
+        *PYTEST[1:], "-p", "mutation_cases", *group.tests,
     ]  # fmt: skip
-    if run(command, root, 3600.0) != 0:
+    if run(command, root, 3600.0, **{SECONDS: str(seconds)}) != 0:
         raise SystemExit("the tests fail without a mutant")
-    files = {path.stem: path.relative_to(root).as_posix() for path in (root / "tests").rglob("test_*.py")}
-    seconds: defaultdict[str, float] = defaultdict(float)
-    for case in ElementTree.parse(report).iter("testcase"):
-        name = f"{case.attrib['classname']}.{case.attrib['name'].partition('[')[0]}"
-        seconds[node(name, files)] += float(case.attrib["time"])
-    tests: dict[tuple[str, int], set[str]] = {}
+    known = Reached({}, msgspec.json.decode(seconds.read_bytes(), type=dict[str, float]))
     found = coverage.CoverageData(str(data))
     found.read()
+    files: dict[str, set[str]] = {}
+    for case in known.seconds:
+        files.setdefault(case.partition("::")[0], set()).add(case)
     for measured in found.measured_files():
         path = os.path.relpath(os.path.realpath(measured), os.path.realpath(root))
-        for line, contexts in found.contexts_by_lineno(measured).items():
-            ran = {node(context, files) for context in contexts if context}
-            # A line that runs when its module is imported may concern any test.
-            tests[path, line] = ran & seconds.keys() or set(seconds)
-    return Reached(tests, seconds)
+        known.cases[path] = {
+            line: set().union(*(files.get(context, {context}) for context in contexts if context))
+            for line, contexts in found.contexts_by_lineno(measured).items()
+        }
+    return known
 
 
-def try_python(root: Path, mutant: Mutant, known: Reached) -> str:
-    """Runs the tests that reach the line."""
-    tests = known.of(mutant)
-    if not tests:
-        return "not reached"
-    usual = sum(known.seconds.get(test, 0.0) for test in tests)
-    code = run([sys.executable, *PYTEST, "-x", *tests], root, PATIENCE + 5 * usual)
-    return "timeout" if code is None else "survived" if code == 0 else "killed"
+def tried(root: Path, group: Group, mutant: Mutant, known: Reached) -> str:
+    """Runs the cases that reach the line, those of the group's own folder first; the verdict."""
+    if mutant.path.endswith(".pxi") and not compiled(root):
+        return "not compiled"
+    cases = known.of(mutant)
+    result = "not reached"
+    for own in (True, False):
+        part = [case for case in cases if case.startswith(group.tests[0]) is own]
+        if part and result in ("not reached", "survived"):
+            result = verdict(run_cases(root, part, PATIENCE + 5 * sum(known.seconds[case] for case in part)))
+    return result
 
 
-def try_core(root: Path, group: Group) -> str:
-    """Compiles the core and runs the group's tests."""
+def run_cases(root: Path, cases: Sequence[str], seconds: float) -> int | None:
+    """The exit code of pytest, as ``run`` has it."""
+    chosen = root / "build" / "cases"
+    chosen.write_bytes(msgspec.json.encode(cases))
+    files = dict.fromkeys(case.partition("::")[0] for case in cases)
+    # What the run under Coverage has compiled is used; of a mutant nothing is kept.
+    more = {CHOSEN: str(chosen), "PYTHONDONTWRITEBYTECODE": "1"}
+    return run([*PYTEST, "-x", "-p", "mutation_cases", *files], root, seconds, **more)
+
+
+def verdict(code: int | None) -> str:
+    """What pytest's exit code says: 1 is a failed test; 2 and 4 are a test file or a ``conftest.py`` that
+    cannot be imported."""
+    verdicts = {None: "timeout", 0: "survived", 1: "killed", 2: "killed", 4: "killed"}
+    if code not in verdicts:
+        raise SystemExit(f"pytest ends with {code}")
+    return verdicts[code]
+
+
+def compiled(root: Path) -> bool:
+    """Compiles the core; False if the compilers refuse the mutant."""
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     if run(build, root, 600.0, CFLAGS="-O0") != 0:
-        return "not compiled"
+        return False
     target = next((root / "cyclelens").rglob("core*.so"), None)
     if target is not None:  # where setuptools leaves it depends on how the folders are mapped
         shutil.move(target, root / "analyzer" / "simulator" / target.name)
-    code = run([sys.executable, *PYTEST, "-x", *group.tests], root, 900.0)
-    return "timeout" if code is None else "survived" if code == 0 else "killed"
+    return True
 
 
 def outcomes(name: str, number: int, seed: int) -> Iterator[Outcome]:
@@ -332,19 +347,18 @@ def outcomes(name: str, number: int, seed: int) -> Iterator[Outcome]:
     group, choice = GROUPS[name], random.Random(seed)
     with copied() as root:
         paths = sorted(path for pattern in group.files for path in root.glob(pattern))
-        if name == "core":
-            mutants, known = cython_mutants(paths, number, choice, root), None
-        else:
-            mutants, known = python_mutants(paths, number, choice, root), reached(root, group)
-        for mutant in mutants:
+        known = reached(root, group, paths)
+        mutants = cython_mutants if name == "core" else python_mutants
+        for mutant in mutants(paths, number, choice, root):
             path = root / mutant.path
-            before = path.read_text("utf-8")
+            before, times = path.read_text("utf-8"), path.stat()
             path.write_text(mutant.text, "utf-8")
             try:
-                verdict = try_core(root, group) if known is None else try_python(root, mutant, known)
+                result = tried(root, group, mutant, known)
             finally:
                 path.write_text(before, "utf-8")
-            yield Outcome(mutant, verdict)
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # what is compiled stays valid
+            yield Outcome(mutant, result)
 
 
 def main() -> int:
