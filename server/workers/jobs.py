@@ -216,8 +216,8 @@ class Jobs:
 
     @property
     def _patience(self) -> float:
-        """Seconds until an answer. Nobody waits for the background, which has a tenth of the time where others
-        are busy."""
+        """Seconds until an answer. Nobody waits for the background, which has a tenth of the time on a busy
+        machine."""
         return self.timeout * 10 if self._background else self.timeout
 
     def _interrupt(self, how: str) -> None:
