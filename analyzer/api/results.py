@@ -179,7 +179,7 @@ class PortBinding(_TableRow, frozen=True):
     most: float
     """Both in cycles per iteration."""
     steady_states: bool
-    """Whether ``most`` is the figure of the slowest steady state."""
+    """Whether an end is the figure of another steady state."""
 
 
 class OnePass(_TableRow, frozen=True):

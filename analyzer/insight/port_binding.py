@@ -12,13 +12,14 @@ from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.model.units import Role, UopKind
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Trait, ValueKind
 from cyclelens.analyzer.simulator.variants import other_bindings, unbound
 from msgspec.structs import replace
 
 LEAST_FACTOR = 1.05
 """Smallest ratio of two figures that counts as a difference."""
 _ACCESSES = (UopKind.LOAD, UopKind.STORE_ADDRESS)
+_CARRY = "C"
 _FEW_VECTOR_UOPS = 8
 """In a loop of more, choices of pipes average out."""
 NEAR = 0.9
@@ -33,6 +34,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
         return None
     cycles = prediction.cycles_per_iteration
     found = _under_other_rules(block, prediction, runs) or PortBinding(cycles, cycles)
+    found = _under_other_forwarding(block, found, runs) or found
     slowest = max(
         cycles * _slowest_state(block, cycles, runs.microarchitecture),
         _repeating(block, prediction, runs.microarchitecture),
@@ -40,6 +42,46 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
     if slowest > max(found.most, LEAST_FACTOR * cycles):
         found = PortBinding(found.least, slowest, steady_states=True)
     return found if found.least < found.most else None
+
+
+def _under_other_forwarding(block: Block, found: PortBinding, runs: Runs) -> PortBinding | None:
+    """The range ``found``, widened to the states in which forwarding takes a cycle less or, to an instruction
+    that changes a word, a cycle more, and two if it reads the carry, and in which its stores leave singly
+    (M43). None if it does not become wider. Raises like ``simulate``."""
+    core = runs.microarchitecture
+    rules = core.macro_ops
+    if rules is None or not rules.forwarding_varies or not _may_forward(block):
+        return None
+    least, most = found.least, found.most
+    # Where less time passes, no iteration waits for what the one before has stored.
+    if least >= rules.change_forwarding:
+        fast = replace(rules, forwarding=rules.forwarding - 1)
+        least = replace(runs, microarchitecture=replace(core, macro_ops=fast)).cycles(block)
+    changing = [template for template in block.instructions if _changes_memory(template)]
+    if changing:
+        inputs = [value for template in changing for uop in template.uops for value in uop.inputs]
+        more = 2 if (ValueKind.FLAGS, _CARRY) in inputs else 1
+        slow = replace(rules, change_forwarding=rules.change_forwarding + more, changes_leave_singly=True)
+        most = replace(runs, microarchitecture=replace(core, macro_ops=slow)).cycles(block)
+    if found.least <= LEAST_FACTOR * least:
+        least = found.least
+    if most <= LEAST_FACTOR * found.most:
+        most = found.most
+    return (
+        PortBinding(least, most, steady_states=True) if (least, most) != (found.least, found.most) else None
+    )
+
+
+def _may_forward(block: Block) -> bool:
+    """True if it stores and loads general-purpose registers."""
+    uops = [uop for template in block.instructions for uop in template.uops]
+    loads = any(uop.kind is UopKind.LOAD and not uop.traits & Trait.VECTOR for uop in uops)
+    return loads and any(uop.kind is UopKind.STORE_DATA for uop in uops)
+
+
+def _changes_memory(template: InstructionTemplate) -> bool:
+    """True if its load and its store share an address."""
+    return any(uop.traits & Trait.SHARES_ADDRESS for uop in template.uops)
 
 
 def _slowest_state(block: Block, cycles: float, microarchitecture: Microarchitecture) -> float:

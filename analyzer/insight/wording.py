@@ -246,7 +246,9 @@ def binding(prediction: Prediction) -> str:
         text = f"{found.least:.2f} to {found.most:.2f}"
     cause = f"depends on {vocabulary.of(prediction.microarchitecture).unit} binding"
     if found.steady_states:
-        cause = "several steady states" if found.least == cycles else f"{cause} and steady state"
+        cause = (
+            "several steady states" if cycles in (found.least, found.most) else f"{cause} and steady state"
+        )
     return f" ({text}: {cause})"
 
 

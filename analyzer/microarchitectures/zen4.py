@@ -107,7 +107,8 @@ MODELS = (
             "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
             "target_dependencies "
             "macro_ops.microcode_keeps_dispatch macro_ops.line_fields macro_ops.fields_per_entry "
-            "macro_ops.full_lines",
+            "macro_ops.full_lines macro_ops.memory_change_has_one_address "
+            "macro_ops.change_forwarding macro_ops.forwarding_varies macro_ops.changes_leave_singly",
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
             _AS_ZEN_3: "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.load_queue",
             _NOT_MEASURED: "macro_ops.long_pair_eighths "
@@ -145,6 +146,9 @@ MODELS = (
             sse_to_integer_excess=4,
             page_crossing_store_cycles=34,
             forwarding=7,
+            change_forwarding=5,
+            forwarding_varies=True,
+            changes_leave_singly=False,
             x87_forwarding=4,
             crowded_loads=0,
             forwarded_load_eighths=0,
@@ -160,6 +164,7 @@ MODELS = (
             load_queue=LoadQueue(entries=88, held=22),
             zeroing_upper_ends_group=True,
             fuses_nops=True,
+            memory_change_has_one_address=True,
         ),
     ),
 )

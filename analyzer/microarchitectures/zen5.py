@@ -124,6 +124,7 @@ RULES = MacroOpRules(
     memory_group=None,
     indexed_is_two_ops=False,
     memory_change_is_two_ops=False,
+    memory_change_has_one_address=False,
     microcode_keeps_dispatch=False,
     long_lea_by_encoding=False,
     # The outer pipes come first: fewer operations need exactly these.
@@ -173,6 +174,9 @@ RULES = MacroOpRules(
     page_crossing_store_cycles=23,
     store_queue=104,
     forwarding=7,
+    change_forwarding=0,
+    forwarding_varies=False,
+    changes_leave_singly=True,
     vector_forwarding=9,
     x87_forwarding=0,
     wide_forwarding=(0, 0, 2),

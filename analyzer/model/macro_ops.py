@@ -153,6 +153,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """A load with operation and a store whose address has an index are two macro-ops (M31)."""
     memory_change_is_two_ops: bool
     """An integer instruction that changes a word in memory is two macro-ops at least (M31)."""
+    memory_change_has_one_address: bool
+    """Its load and its store share an address: it is one of the accesses of a cycle (M43)."""
     long_lea_by_encoding: bool
     """LEA with base and index is two operations if its encoding has a displacement, even 0."""
     microcode_keeps_dispatch: bool
@@ -221,6 +223,12 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Cycles that a store into two pages takes; it commits alone."""
     store_queue: int
     forwarding: int
+    change_forwarding: int
+    """As ``forwarding``, to an instruction whose load and store share an address (M43)."""
+    forwarding_varies: bool
+    """In some states forwarding takes up to a cycle less or more, and ``changes_leave_singly`` (M43)."""
+    changes_leave_singly: bool
+    """Stores that an instruction with one address reads are among those that leave one per cycle (M28)."""
     vector_forwarding: int
     wide_forwarding: tuple[int, int, int]
     """Additional cycles of forwarding for stored vectors of up to 128, 256 and 512 bits."""

@@ -34,7 +34,7 @@ class PortBinding(Struct, frozen=True):
     least: float
     most: float
     steady_states: bool = False
-    """Whether ``most`` is the figure of a loop's slowest steady state."""
+    """Whether an end is the figure of another steady state of a loop."""
 
 
 class Assumption(Struct, frozen=True):

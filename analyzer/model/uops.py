@@ -49,6 +49,8 @@ class Trait(IntFlag):
     MAKES_FP = 2048
     """Its result is in the floating-point domain."""
     MAKES_INTEGERS = 4096
+    SHARES_ADDRESS = 8192
+    """The load of an instruction that stores to the address that it has computed (M43)."""
 
 
 class ValueKind(IntEnum):

@@ -120,6 +120,10 @@ class MacroInstruction:
         # A copy of RSP is an ALU operation.
         return self.width >= 32 and self.registers[1] not in ("RSP", "ESP")
 
+    def shares_address(self, k: int) -> bool:
+        """True if a load and a store of its memory operand share an address (M43)."""
+        return self.rules.memory_change_has_one_address and k in self.reads and k in self.writes
+
     def adjusts_stack(self) -> bool:
         """True if it adds a constant to RSP and that takes two macro-ops (M8)."""
         operands = self.instruction.operands

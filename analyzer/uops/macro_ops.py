@@ -90,7 +90,8 @@ class _Expander(MacroInstruction):
     # -- the parts -----------------------------------------------------------------------------------------
 
     def expansion(self) -> Expansion:
-        if self.does_nothing() or self._zeroes_upper_for_free():
+        free = self.mnemonic == "vzeroupper" and not self.rules.zeroing_upper_needs_unit
+        if free or self.does_nothing():
             return Expansion(
                 ops=self._ops(1, 0), sizes=(1,), uops=(UopTemplate(UopKind.EMPTY),), executes=False
             )
@@ -175,16 +176,11 @@ class _Expander(MacroInstruction):
             return self.rules.zeroing_upper_ends_group
         return self.mnemonic in _ENDS_GROUP
 
-    def _zeroes_upper_for_free(self) -> bool:
-        return self.mnemonic == "vzeroupper" and not self.rules.zeroing_upper_needs_unit
-
     def _uses_pipes(self, uops: Sequence[Draft]) -> bool:
         integer = self.alus.mask
         return any(
             uop.kind in (UopKind.COMPUTE, UopKind.STORE_DATA) and uop.units.mask & ~integer for uop in uops
         )
-
-    # -- units ---------------------------------------------------------------------------------------------
 
     # -- uops ----------------------------------------------------------------------------------------------
 
@@ -267,6 +263,8 @@ class _Expander(MacroInstruction):
             k in self.writes and (self.prepared.figures.retire_slots or 1) <= _RENAMED_MACRO_OPS
         ):
             uop.traits |= Trait.READ_MODIFY_WRITE
+        if self.shares_address(k):
+            uop.traits |= Trait.SHARES_ADDRESS
         return uop
 
     def _bytes(self, access: MemoryAccess) -> int:
@@ -383,6 +381,8 @@ class _Expander(MacroInstruction):
         access = self.memory[k]
         traits = Trait.VECTOR if self.vector else Trait.NONE
         address = Draft(UopKind.STORE_ADDRESS, self.stores, self._address(access), memory=k, traits=traits)
+        if self.shares_address(k):
+            address.units, address.inputs = self.units.of(0), []
         value = stored or (next(iter(loaded.values())) if loaded else self._stored_register(access))
         data = Draft(
             UopKind.STORE_DATA,
@@ -442,7 +442,7 @@ class _Expander(MacroInstruction):
             uops[-1].outputs += [(value, 1) for value in missing]
         if long and (facts.locked or self.memory or long >= _LONG_THROUGHPUT):
             for uop in uops:
-                if uop.kind in (UopKind.STORE_ADDRESS, UopKind.COMPUTE):
+                if uop.kind in (UopKind.STORE_ADDRESS, UopKind.COMPUTE) and uop.units.mask:
                     uop.busy, uop.traits = long, uop.traits | Trait.ALONE
                     break
             else:

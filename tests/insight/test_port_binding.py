@@ -30,6 +30,7 @@ WITH_MOV = "01f7 89f3 ffc6 83feff 72f5"  # add edi, esi; mov ebx, esi; inc esi; 
 WITHOUT_MOV = "01f7 ffc6 83feff 72f7"
 # add ecx, [rdi+rax*4]; mov [rsi+rax*4], ecx; add rax, 1; cmp rdx, rax; jne
 VPINSRQ = "c4e3f122c001 49ffcf 75f5"  # vpinsrq xmm0, xmm1, rax, 1; dec r15; jnz
+LOOP_END = "49ffcf 75f5"  # dec r15; jnz
 TWO_LOADS = "488b06 488b5608 4885c0 48ffc9 75f1"  # mov, mov, test; dec rcx; jnz
 PREFIX_SUM = "030c87 890c86 4883c001 4839c2 75f1"
 
@@ -64,6 +65,17 @@ MEASURED = [
     (WITH_MOV, "SPR", 1.13),
     (WITHOUT_MOV, "SPR", 1.20),
     (VPINSRQ, "ZEN3", 1.59),
+    # On an EPYC of Zen 4 (M43 of docs/zen5.md): the slowest and fastest of several loops, by their fillers.
+    ("800601" + LOOP_END, "ZEN4", 6.02),  # add byte ptr [rsi], 1
+    ("800601 800601" + LOOP_END, "ZEN4", 13.65),
+    ("801601" + LOOP_END, "ZEN4", 7.57),  # adc byte ptr [rsi], 1
+    ("801601 801601 801601 801601" + LOOP_END, "ZEN4", 31.2),
+    ("0fb706 668906" + LOOP_END, "ZEN4", 6.21),  # movzx eax, word ptr [rsi]; mov [rsi], ax
+    ("0fb706 83c001 668906" + LOOP_END, "ZEN4", 7.75),
+    ("0fb706 83c001 83c001 83c001 668906" + LOOP_END, "ZEN4", 9.0),
+    # Additions to two and four words of 32 bits.
+    ("830701 83470801" + LOOP_END, "ZEN4", 1.58),
+    ("830701 83470801 83471001 83471801" + LOOP_END, "ZEN4", 2.85),
     # "Why does this loop take 1.32 cycles per iteration", stackoverflow.com.
     (PREFIX_SUM, "SKL", 1.32),
 ]

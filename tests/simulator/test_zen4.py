@@ -1,4 +1,4 @@
-"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M42)."""
+"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M43)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from testkit.simulated import in_mode
 
 MOVES = 8 * "4889d94889da4989d84989d9"
 """32 moves that need no unit."""
+TWELVE_LOADS = "8b068b46088b46108b46188b46208b46288b46308b46388b46408b46488b46508b4658"
+FOUR_CHANGES = "830701834708018347100183471801"
+"""One is added to each of four words."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +27,15 @@ MOVES = 8 * "4889d94889da4989d84989d9"
             "straight",
             7.93,
         ),
-        ("M40: a byte that is modified is not renamed", "800601", "straight", 6.96),
+        ("M40: a byte that is modified is not renamed", "800601", "loop", 6.02),
+        ("M43: a word that is modified", "66ff06", "loop", 6.02),
+        ("M43: twelve loads and four additions to memory", TWELVE_LOADS + FOUR_CHANGES, "loop", 5.33),
+        (
+            "M43: four loads and four additions to memory that move on",
+            "488b1e488b5e08488b5e10488b5e18480107480147084801471048014718488d7f20",
+            "loop",
+            2.77,
+        ),
         (
             "M30: shifts after each other leave their ALUs unused",
             "48c1e00348c1e30348c1e1034883c6014883c7014983c001",

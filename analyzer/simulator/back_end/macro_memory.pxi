@@ -14,6 +14,7 @@ cdef class MacroMemory:
     cdef LinesOfOnePage _one_page
     cdef LoadRenaming _load_renaming
     cdef int _forwarding
+    cdef int _to_change
     cdef int _crowded
     cdef int _vector_forwarding
     cdef int _to_integer
@@ -21,6 +22,7 @@ cdef class MacroMemory:
     cdef int _from_address
     cdef int chunk  # Bytes that the cache takes from a store at once.
     cdef int _alike
+    cdef bint _changes_leave_singly
     cdef bint crosses  # Whether the current load crosses a line boundary.
 
     def __init__(
@@ -41,6 +43,7 @@ cdef class MacroMemory:
         self._one_page = one_page
         self._load_renaming = load_renaming
         self._forwarding = rules.forwarding
+        self._to_change = rules.change_forwarding
         self._crowded = rules.crowded_loads
         self._vector_forwarding = rules.vector_forwarding
         self._to_integer = rules.vector_to_integer_forwarding
@@ -48,6 +51,7 @@ cdef class MacroMemory:
         self._from_address = rules.forwarding_from_address
         self.chunk = rules.store_chunk_bytes or CODE_LINE
         self._alike = rules.false_renaming_bytes
+        self._changes_leave_singly = rules.changes_leave_singly
         self.crosses = False
 
     cdef void start(self) noexcept nogil:
@@ -147,7 +151,9 @@ cdef class MacroMemory:
     cdef void _receive(self, int number, int store, int how) noexcept nogil:
         """Note that data of a store reach a load."""
         self.flight.u_receives[number & self.flight.uop_mask] = how
-        self.flight.s_read[store & self.flight.store_mask] = 1
+        traits = self.operations.t_traits[self.tables.uop[number].static]
+        if self._changes_leave_singly or not traits & SHARES_ADDRESS_TRAIT:
+            self.flight.s_read[store & self.flight.store_mask] = 1
         if how > 1:
             self.flight.forwarding += 1
 
@@ -160,6 +166,8 @@ cdef class MacroMemory:
         if traits & VECTOR_TRAIT:
             return self._to_vector
         # The load itself is counted already.
+        if traits & READ_MODIFY_WRITE_TRAIT and traits & SHARES_ADDRESS_TRAIT:
+            return self._to_change
         crowded = self._crowded and self.flight.forwarding > self._crowded
         return self._forwarding + crowded - (1 if traits & READ_MODIFY_WRITE_TRAIT else 0)
 

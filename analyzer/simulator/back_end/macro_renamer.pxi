@@ -318,7 +318,7 @@ cdef class MacroRenamer:
                 alias = NONE
                 extra = 1
         uop.pending = pending
-        if pending == 0:
+        if pending == 0 and block_uop.port_mask:
             self.flight.fresh.push(number, 0)
         self.flight.u_fresh[slot] = 1
         self.flight.u_place[slot] = self.dispatched
@@ -347,7 +347,8 @@ cdef class MacroRenamer:
             else:
                 source = self.tables.old_value(1)
             self.flight.s_source[uop.store & self.flight.store_mask] = source
-        self._schedulers.enter(number, block_uop.port_mask)
+        if block_uop.port_mask:
+            self._schedulers.enter(number, block_uop.port_mask)
 
     cdef int _add_input(self, int uop, int value) noexcept nogil:
         """Connect a uop to an input. Returns 1 if the value's ready time is not known yet, else 0."""

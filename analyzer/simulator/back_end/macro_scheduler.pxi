@@ -253,6 +253,15 @@ cdef class MacroScheduler:
                 executed = ready
             self._known(value, ready, cycle)
         uop.executed = executed
+        if self.operations.t_traits[static] & SHARES_ADDRESS_TRAIT:
+            self._finish_address(number + 1, cycle)
+
+    cdef void _finish_address(self, int number, int cycle) noexcept nogil:
+        """The first store among the uops from ``number`` on has the address of the load before it (M43)."""
+        while self.program.uop[self.tables.uop[number].static].kind != STORE_ADDRESS:
+            number += 1
+        self.tables.uop[number].ready = self.tables.uop[number].dispatched = cycle
+        self._finish(number, cycle)
 
     cdef void _known(self, int row, int ready, int cycle) noexcept nogil:
         cdef Value *value = &self.tables.value[row]

@@ -36,14 +36,19 @@ cdef int _check_uops(
     str name, Instruction *head, BlockUop *uops, Operand *operand, Result *result
 ) except -1:
     cdef Result *written = result
+    cdef bint loads = False
     cdef bint stores = False
+    cdef bint shares
     for number in range(head.uop_count):
         _check_number(name, "kind of a uop", uops[number].kind, COMPUTE, MERGE)
         _check_number(name, "time of a divider", uops[number].divider, 0, _MOST_TIME)
+        loads = loads or uops[number].kind == LOAD
         stores = stores or uops[number].kind == STORE_ADDRESS
         if uops[number].kind == STORE_DATA and not stores:
             raise ValueError(f"{name}: it stores data without an address")
-        if uops[number].port_mask < (1 if uops[number].kind <= STORE_DATA else 0):
+        # The load of its instruction may compute a store's address.
+        shares = loads and uops[number].kind == STORE_ADDRESS
+        if uops[number].port_mask < (1 if uops[number].kind <= STORE_DATA and not shares else 0):
             raise ValueError(f"{name}: one of its uops has no unit")
         for _ in range(uops[number].in_count):
             if operand.internal and not _is_written(operand.key, written, result):
