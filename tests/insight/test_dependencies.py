@@ -63,6 +63,14 @@ def test_the_way_through_one_iteration_ends_with_the_last_latency():
     assert graph.path_cycles == 9
 
 
+@pytest.mark.parametrize("addition", ["4801d8", "4801c3"])
+def test_the_way_through_one_iteration_takes_the_longer_input(addition):
+    """imul rbx, rbx; add rax, rbx or the reverse; imul of the sum: 3 + 1 + 3 cycles, not 1 + 3."""
+    square = {"4801d8": "480fafc0", "4801c3": "480fafdb"}[addition]
+    graph = of("480fafdb" + addition + square)
+    assert (graph.path, graph.path_cycles) == ((0, 1, 2), 7)
+
+
 def test_slowing_an_instruction_down_by_its_room_is_free():
     """add rax, rax; add rax, rax; imul rbx, rbx: the second circle has 3 - 2 cycles more."""
     graph = of("4801c04801c0480fafdb")
