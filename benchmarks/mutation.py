@@ -54,7 +54,10 @@ class Group(Struct, frozen=True):
 _TABLES = ("tests/tables", "tests/simulator", "tests/parity")
 GROUPS = {
     "uops": Group(("analyzer/uops/**/*.py",), ("tests/uops", *_TABLES, "tests/bounds")),
-    "bounds": Group(("analyzer/bounds/**/*.py",), ("tests/bounds", "tests/tables", "tests/insight")),
+    "bounds": Group(
+        ("analyzer/bounds/**/*.py",),
+        ("tests/bounds", "tests/tables", "tests/insight", "tests/uops/test_occupancy.py"),
+    ),
     "insight": Group(
         ("analyzer/insight/**/*.py",),
         ("tests/insight", "tests/tables", "tests/hints", "tests/cli/test_functions.py"),

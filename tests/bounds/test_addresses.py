@@ -215,3 +215,15 @@ def test_steps_of_results_from_their_first_inputs(
     """Chapters 4.6 and 4.2 of docs/pipeline.md: what the instruction does, and what its name says."""
     template = template_of(code([statement]), "SKL")
     assert (step_of(template, exact=True), step_of(template, exact=False)) == (exact, published)
+
+
+@pytest.mark.parametrize(
+    ("code", "cycles"),
+    [
+        ("488908 4889d8 4883c340", 1.0),  # mov [rax], rcx; mov rax, rbx; add rbx, 64: a line each
+        ("488908 4889d8 4883c320", 0.5),  # add rbx, 32: two to a line
+        ("488908 4889d8", 0.5),  # one line
+    ],
+)
+def test_the_step_of_a_copied_pointer_is_known_after_two_iterations(code: str, cycles: float) -> None:
+    assert store_bound(block_of(code.replace(" ", ""), "SPR", loop=True), SPR) == cycles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.bounds.throughput import throughput_bound
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
@@ -105,6 +106,16 @@ def test_the_wait_for_store_fences_explains_the_figure() -> None:
     """The bound is that of fences which do not wait, unless waiting makes the figure."""
     assert predicted(in_a_loop("0faef8"), "SPR").bottlenecks == ("Throughput",)
     assert predicted(in_a_loop("0faef8" + "90" * 24), "SPR").bounds["Throughput"] == 3
+
+
+@pytest.mark.parametrize(
+    ("cycles", "bound"),
+    [(None, 3), (3.0, 3), (5.9, 3), (6.0, 6), (6.12, 6), (6.13, 3), (12.0, 3)],
+)
+def test_the_wait_counts_if_it_is_the_figure_or_nearly(cycles: float | None, bound: float) -> None:
+    """Of SFENCE: 3 cycles, and 6 if it waited."""
+    block = block_of(in_a_loop("0faef8"), "SPR")
+    assert throughput_bound(block, registry.get("SPR"), cycles) == bound
 
 
 @pytest.mark.parametrize("case", TOGETHER)
