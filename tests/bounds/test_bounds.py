@@ -408,3 +408,13 @@ class TestRegistry:
         core = registry.get("SPR")
         assert store_bound(two_stores, core) == 2
         assert predict_analytically(two_stores, core) == 1
+
+
+@pytest.mark.parametrize(
+    ("alignment", "cycles"),
+    [(0, 2), (1, 2), (2, 7 / 6), (31, 7 / 6), (32, 2), (33, 2), (34, 7 / 6), (64, 2), (65, 2), (66, 7 / 6)],
+)
+def test_a_loop_in_one_piece_of_32_bytes_takes_whole_cycles(alignment, cycles):
+    """Seven uops, the last of which begins 30 bytes behind the first."""
+    loop = block(*[nop(5) for _ in range(7)], loop=True, alignment=alignment)
+    assert dsb_bound(loop, HSW) == pytest.approx(cycles)
