@@ -122,8 +122,14 @@ def main(arguments: list[str]) -> int:
         rows.seek(0)
         rows.truncate()
 
-    task = BatchTask(arch, Mode(options.mode), options.alignment, chosen, options.copies, options.ranges)
-    if options.jobs > 1 or options.ranges:
+    task = BatchTask(arch, Mode(options.mode), options.alignment, chosen, options.copies)
+    if options.ranges:
+        # 31 modules that figures alone do not need.
+        from cyclelens.analyzer.engine.binding_ranges import predict_with_ranges
+        from cyclelens.analyzer.engine.many import predict_many
+
+        results = predict_many(batches(), task, jobs=options.jobs, predict=predict_with_ranges)
+    elif options.jobs > 1:
         from cyclelens.analyzer.engine.many import predict_many
 
         results = predict_many(batches(), task, jobs=options.jobs)

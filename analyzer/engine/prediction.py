@@ -276,9 +276,6 @@ class BatchTask(Struct, frozen=True):
     alignment: int = 0
     options: ModelOptions = DEFAULT
     copies: int | None = 1
-    ranges: bool = False
-    """Also find the range of each figure under other rules of port binding (``many.py``); takes about ten
-    times as long."""
     tables: Path | None = None
     """Tables to use instead of the shipped ones."""
 
