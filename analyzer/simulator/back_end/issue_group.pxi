@@ -64,6 +64,8 @@ cdef class IssueGroup:
         slots = 0
         if self._entries.by_uop:
             self._entries.start_group()
+        if self._resources.limited:
+            self._resources.release()
         self.tables.refuse(cycle, 0, NONE)
         self.held = False
         while slots < self._width:
@@ -127,15 +129,11 @@ cdef class IssueGroup:
 
     cdef bint _has_room(self, int uop, int idq_uop, int cycle) noexcept nogil:
         """Whether ROB, schedulers and limited resources have room for the uops of an IDQ uop."""
-        first = self.program.idq_uop[idq_uop].fused0
-        last = first + self.program.idq_uop[idq_uop].fused_count - 1
-        uops = self.program.fused_uop[last].uop0 - self.program.fused_uop[first].uop0
-        uops += self.program.fused_uop[last].uop_count
-        if self._unfused and not self._fits_unfused(uops):
+        if self._unfused and not self._fits_unfused(self._uops_of(idq_uop)):
             self._wait_for_retirement(cycle, ROB_FULL)
             self.held = self._issued.count == 0
             return False
-        if self._entries.by_uop and not self._entries.take(uop, uops):
+        if self._entries.by_uop and not self._entries.take(uop, self._uops_of(idq_uop)):
             self._full(cycle)
             return False
         if self._resources.limited and not self._resources.take(uop, cycle):
@@ -143,6 +141,13 @@ cdef class IssueGroup:
             self.held = self._issued.count == 0 and self._resources.comes_with_retirement()
             return False
         return True
+
+    cdef int _uops_of(self, int idq_uop) noexcept nogil:
+        """Number of uops of an IDQ uop."""
+        first = self.program.idq_uop[idq_uop].fused0
+        last = first + self.program.idq_uop[idq_uop].fused_count - 1
+        uops = self.program.fused_uop[last].uop0 - self.program.fused_uop[first].uop0
+        return uops + self.program.fused_uop[last].uop_count
 
     cdef bint _fits_unfused(self, int uops) noexcept nogil:
         """Whether the ROB has an entry for each of these uops; if it is empty, any number fits (as in B5)."""

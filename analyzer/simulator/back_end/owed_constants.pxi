@@ -16,8 +16,14 @@ cdef class OwedConstants(Addition):
 
     def __init__(self, Program program, microarchitecture):
         super().__init__(program)
-        self.active = True
         self._limit = microarchitecture.add_offset_limit
+
+    cdef int start(self) except -1:
+        """Reset: nothing is owed; nothing ever will be without an addition for the renamer."""
+        Addition.start(self)
+        self.active = False
+        for i in range(self.program.instructions):
+            self.active = self.active or self.program.instruction[i].adds
 
     cdef bint fits(self, int i) noexcept nogil:
         """Whether the constant of instruction ``i`` can be owed as well. If not, its uop is executed."""

@@ -109,23 +109,30 @@ cdef class Renamer:
 
     cdef void _find_plain(self) noexcept nogil:
         cdef Instruction *instruction
-        for static in range(self.program.all_uops):
+        cdef bint direct, plain
+        for static in range(self.program.uops, self.program.all_uops):
             self._plain[static] = 0
             self._moves[static] = 0
-            self._ends[static] = 1 if self._direct and self.program.uop[static].last else 0
-            first = self.program.uop[static].out0
-            for operand in range(first, first + self.program.uop[static].out_count):
-                if self.program.result[operand].internal:
-                    self._ends[static] = 0
+            self._ends[static] = self._direct
         for i in range(self.program.instructions):
             instruction = &self.program.instruction[i]
+            direct = self._direct or not (self.additions.active or instruction.makes_address)
+            plain = not (
+                instruction.eliminable
+                or instruction.adds
+                or instruction.no_uops
+                or (self.program.exact_values and instruction.rsp_step)
+            )
             for static in range(instruction.uop0, instruction.uop0 + instruction.uop_count):
                 self._moves[static] = instruction.eliminable
-            if self.program.exact_values or instruction.eliminable or instruction.adds or instruction.no_uops:
-                continue
-            for static in range(instruction.uop0, instruction.uop0 + instruction.uop_count):
-                if self.program.uop[static].kind == COMPUTE and self.program.uop[static].port_mask:
-                    self._plain[static] = 1
+                self._plain[static] = (
+                    plain and self.program.uop[static].kind == COMPUTE and self.program.uop[static].port_mask
+                )
+                self._ends[static] = direct and self.program.uop[static].last
+                first = self.program.uop[static].out0
+                for operand in range(first, first + self.program.uop[static].out_count):
+                    if self.program.result[operand].internal:
+                        self._ends[static] = 0
 
     cdef void stand(self, int cycle) noexcept nogil:
         """Skip a cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
@@ -348,7 +355,7 @@ cdef class Renamer:
         uop.latest = latest
         uop.first_result = self.tables.values
         first_operand = block_uop.out0
-        if self._ends[static] and self.writes == 0:
+        if self._ends[static] and self.writes == 0 and self.taken_over == NONE:
             # The only uop of its instruction that writes: no need to wait for the others.
             shared = self.elimination.members
             for operand in range(first_operand, first_operand + block_uop.out_count):

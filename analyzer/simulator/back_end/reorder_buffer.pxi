@@ -110,9 +110,10 @@ cdef class ReorderBuffer:
     cdef void tick(self, int cycle) noexcept nogil:
         """Retire completed uops, then take in the issue group."""
         cdef Uop *uop
+        cdef bint commits = self._commit is not None and self.tables.stores > 0
         unfinished = NONE
         position = 0
-        if self._commit is not None:
+        if commits:
             self._commit.next_cycle()
         while position < self.entries.count:
             index = (self.entries.head + position) & self.entries.mask
@@ -121,7 +122,7 @@ cdef class ReorderBuffer:
             unfinished = self._unfinished(first, end, cycle)
             if position == self._retire_width or unfinished != NONE:
                 break
-            if self._commit is not None and not self._may_commit(self._commit, first, end):
+            if commits and not self._may_commit(self._commit, first, end):
                 break
             uop = &self.tables.uop[first]
             if self.tables.stamped:

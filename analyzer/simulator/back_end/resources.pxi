@@ -144,13 +144,12 @@ cdef class Resources:
 
     cdef bint take(self, int first, int cycle) noexcept nogil:
         """Take all entries for the instruction that begins with this uop; False if one is missing."""
-        if self.tables.instance[self.tables.uop[first].instance].uop0 != first:
-            return True  # a uop that the renamer itself puts in front of an instruction
         i = self.tables.uop[first].position
         if not self._needy[i]:
             return True
+        if self.tables.instance[self.tables.uop[first].instance].uop0 != first:
+            return True  # a uop that the renamer itself puts in front of an instruction
         last = first + self.program.instruction[i].uop_count - 1
-        self._release()
         missing = self._missing(i)
         if missing == _LOAD_MATRIX:
             self._release_loads(cycle)
@@ -180,7 +179,7 @@ cdef class Resources:
 
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state that does not follow from the uops in flight."""
-        self._release()
+        self.release()
         for resource in range(_LOAD_MATRIX):
             state.add(self.used[resource])
         for position in range(self._holders.count):
@@ -196,8 +195,8 @@ cdef class Resources:
                 return resource
         return NONE
 
-    cdef void _release(self) noexcept nogil:
-        """Free the entries of instructions that have retired."""
+    cdef void release(self) noexcept nogil:
+        """Free the entries of instructions that have retired. Call it before each issue group."""
         cdef Uop *uop
         while (
             self._holders.count > 0
