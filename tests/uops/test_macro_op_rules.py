@@ -349,3 +349,99 @@ def test_a_conversion_needs_the_rest_of_its_target_after_the_transfer(text: str,
     total = conversion.outputs[0][1]
     late = conversion.late[conversion.inputs.index(kept)] if conversion.late else 0
     assert total - late == 3
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("cvtsi2sd xmm0, rax", "XMM0"),
+        ("vcvtsi2sd xmm0, xmm1, rax", "XMM1"),
+        ("pinsrd xmm0, eax, 1", "XMM0"),
+        ("vpinsrw xmm0, xmm1, eax, 1", "XMM1"),
+    ],
+)
+def test_a_transferred_value_goes_from_uop_to_uop(text: str, kept: str, core: str) -> None:
+    """M27: only the first uop reads the integer register; the last one reads what has arrived."""
+    first, *others = template_of(code(text), core).uops
+    assert first.inputs == ((ValueKind.REGISTER, "RAX"),)
+    passed = first
+    for uop in others:
+        ((value, _),) = passed.outputs
+        assert uop.inputs in ((value,), ((ValueKind.REGISTER, kept), value))
+        passed = uop
+    assert (ValueKind.REGISTER, kept) in passed.inputs
+    assert [value for value, _ in passed.outputs] == [(ValueKind.REGISTER, "XMM0")]
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize(
+    ("text", "kind", "traits"),
+    [
+        ("add [rsi], rax", UopKind.STORE_DATA, Trait.OWN_RESULT),
+        ("inc dword ptr [rsi]", UopKind.STORE_DATA, Trait.OWN_RESULT),
+        ("setz byte ptr [rsi]", UopKind.STORE_DATA, Trait.OWN_RESULT),
+        ("mov [rsi], rax", UopKind.STORE_DATA, Trait.NONE),
+        ("push rax", UopKind.STORE_DATA, Trait.NONE),
+        ("movaps [rsi], xmm0", UopKind.STORE_DATA, Trait.VECTOR),
+        ("vpextrd [rsi], xmm0, 1", UopKind.STORE_DATA, Trait.VECTOR | Trait.OWN_RESULT),
+        ("add [rsi], rax", UopKind.LOAD, Trait.READ_MODIFY_WRITE),
+        ("pop rax", UopKind.LOAD, Trait.READ_MODIFY_WRITE),
+        ("push qword ptr [rsi]", UopKind.LOAD, Trait.READ_MODIFY_WRITE),
+        ("add rax, [rsi]", UopKind.LOAD, Trait.NONE),
+        ("cmp [rsi], rax", UopKind.LOAD, Trait.NONE),
+        ("xadd [rsi], rax", UopKind.LOAD, Trait.NONE),
+        ("addps xmm0, [rsi]", UopKind.LOAD, Trait.VECTOR),
+        ("vmovaps ymm0, [rsi]", UopKind.LOAD, Trait.VECTOR),
+    ],
+)
+def test_what_loads_and_stores_are_to_the_scheduler(
+    text: str, kind: UopKind, traits: Trait, core: str
+) -> None:
+    """M16, M40: XADD's load is not renamed, and its stored value is a result of its own."""
+    seen = Trait.VECTOR | Trait.WIDE | Trait.OWN_RESULT | Trait.READ_MODIFY_WRITE
+    uops = [uop for uop in template_of(code(text), core).uops if uop.kind is kind]
+    assert {uop.traits & seen for uop in uops} == {traits}
+
+
+@pytest.mark.parametrize(
+    ("text", "traits"),
+    [
+        ("addps xmm0, xmm1", Trait.FP_ADD | Trait.TAKES_FP_ADD),
+        ("vsubsd xmm0, xmm1, xmm2", Trait.FP_ADD | Trait.TAKES_FP_ADD),
+        ("maxps xmm0, xmm1", Trait.TAKES_FP_ADD),
+        ("vcmppd ymm0, ymm1, ymm2, 1", Trait.TAKES_FP_ADD),
+        ("mulps xmm0, xmm1", Trait.NONE),
+        ("paddd xmm0, xmm1", Trait.NONE),
+        ("vmovaps zmm0, [rsi]", Trait.VECTOR | Trait.WIDE),
+        ("kaddw k1, k2, k3", Trait.MASK),
+        ("vpcmpeqd k1, zmm0, zmm1", Trait.MASK),
+    ],
+)
+def test_what_vector_operations_are_to_the_scheduler(text: str, traits: Trait) -> None:
+    """M14, M20."""
+    assert template_of(code(text), "ZEN5").uops[0].traits == traits
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+def test_only_loads_and_stores_name_a_memory_operand(core: str) -> None:
+    for text in (
+        "add [rsi], rax",
+        "mov rax, [rsi]",
+        "vpgatherdd ymm0, [rsi+ymm1*4], ymm2",
+        "prefetcht0 [rsi]",
+    ):
+        template = template_of(code(text), core)
+        for uop in template.uops:
+            prefetch = text.startswith("prefetch")
+            accesses = uop.kind not in (UopKind.COMPUTE, UopKind.EMPTY) and not prefetch
+            assert uop.memory_operand == (0 if accesses else -1), text
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5", "ZEN2", "SKL"])
+def test_an_instruction_without_figures_leaves_the_others_as_they_are(core: str) -> None:
+    add, unknown, load, branch = block_of("4801d8" + "d9d0" + "488b06" + "75f6", core).instructions
+    assert (add.facts is None, unknown.facts is None) == (False, True)
+    assert add.uops == template_of("4801d8", core).uops
+    assert load.uops == template_of("488b06", core).uops
+    assert branch.is_branch
