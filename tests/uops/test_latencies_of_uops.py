@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pytest
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.bounds.latencies import arrivals
+from cyclelens.analyzer.model.uops import InstructionTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
 from testkit.blocks import template_of
@@ -39,20 +40,6 @@ OF_CORES: Mapping[str, set[str]] = {
     "SKL": set(),
     "ZEN4": set(),
 }
-
-
-def cycles_from(source: Value, uops: Iterable[UopTemplate]) -> dict[Value, int]:
-    """The longest way from the source to each value that the uops make."""
-    inside, results = {source: 0}, {}
-    for uop in uops:
-        late = uop.late or (0,) * len(uop.inputs)
-        ready = [
-            inside[value] - later for value, later in zip(uop.inputs, late, strict=True) if value in inside
-        ]
-        for value, cycles in uop.outputs if ready else ():
-            to = inside if value[0] is ValueKind.INTERNAL else results
-            to[value] = max(to.get(value, 0), max(ready) + cycles)
-    return results
 
 
 def pairs(template: InstructionTemplate) -> Iterable[tuple[Value, Value, int]]:
@@ -96,7 +83,7 @@ def test_uops_take_the_measured_cycles_from_each_source_to_each_result(core: str
             # A transfer on Zen 4 occupies an ALU, and the core adds what is missing (M34).
             if core == "ZEN4" and changes_unit(source, result):
                 continue
-            found = cycles_from(source, template.uops).get(result)
+            found = arrivals(template, source).get(result)
             compared += 1
             if found != measured:
                 wrong.append(f"{text}: {source[1]} to {result[1]}: {found}, measured {measured}")
