@@ -123,7 +123,7 @@ def macro_op_entries(
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
         shares = rules.fuses_nops and not shares and position > 0 and is_nop(sibling.facts, instruction)
-        # Straight-line code does not wrap around to its first instruction.
+        # Behind a copy of straight-line code comes the next one; a loop ends in its branch.
         following = known[(position + 1) % count] if position + 1 < count or not loop else None
         behind = known[(position + 2) % count] if position + 2 < count or not loop else None
         moves = (

@@ -445,3 +445,23 @@ def test_an_instruction_without_figures_leaves_the_others_as_they_are(core: str)
     assert add.uops == template_of("4801d8", core).uops
     assert load.uops == template_of("488b06", core).uops
     assert branch.is_branch
+
+
+@pytest.mark.parametrize(
+    ("statements", "loop", "fused"),
+    [
+        ("mov rax, rbx; shl rax, 3", True, [0]),
+        ("mov rax, rbx; add rax, rcx", True, [1]),  # the addition with the loop's branch
+        ("mov rax, rbx; add rax, rcx; nop", True, [0]),
+        ("mov rax, rbx; add rax, rcx", False, [0]),
+        ("add rax, rcx; mov rax, rbx", False, [1]),  # with the addition of the next copy
+        ("add rax, rcx; nop; mov rax, rbx", True, []),
+        ("mov rax, rbx; mov rcx, rax", True, []),
+        ("mov rax, [rsi]; add rax, rcx; nop", True, []),
+        ("mov rax, rbx; add rax, [rsi]; nop", True, []),
+    ],
+)
+def test_which_pairs_of_a_block_are_one_macro_op(statements: str, loop: bool, fused: list[int]) -> None:
+    """M5 and M6: of a move, an operation and a branch the operation belongs to the branch."""
+    block = block_of(code(statements) + JNZ * loop, "ZEN5", loop=loop)
+    assert [at for at, each in enumerate(block.instructions) if each.fused_with_next] == fused
