@@ -62,7 +62,7 @@ def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding
     aligning it would be faster."""
     templates = prediction.instructions
     size = sum(template.instruction.length for template in templates)
-    reached = (prediction.alignment % WINDOW + size - 1) // WINDOW + 1
+    reached = (prediction.alignment + size - 1) // WINDOW + 1
     fewest = -(-size // WINDOW)
     here, aligned = layout(templates, prediction.alignment, rules), layout(templates, 0, rules)
     if reached <= fewest or aligned.eighths >= here.eighths:
@@ -72,7 +72,7 @@ def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding
         severity=Severity.WARNING,
         instruction=0,
         message=(
-            f"The loop of {size} bytes begins {prediction.alignment % WINDOW} bytes into a window of the op "
+            f"The loop of {size} bytes begins {prediction.alignment} bytes into a window of the op "
             f"cache and lies in {reached} windows of {WINDOW} bytes instead of {fewest}: they take "
             f"{here.eighths / EIGHTHS:.2f} cycles per iteration to read, and "
             f"{aligned.eighths / EIGHTHS:.2f} if the loop is aligned to {WINDOW} bytes."
