@@ -182,7 +182,7 @@ class _TraceIndex:
         previous: tuple[int, int, str, int, int] | None = None
         for number, row in enumerate(self.rows):
             key = (row.round, row.instruction, row.kind, row.idq_uop, row.fused_uop)
-            if row.issued is not None and row.kind != "fused" and (key != previous or row.kind != "uop"):
+            if row.issued is not None and (key != previous or row.kind != "uop"):
                 self.groups.append(number)
                 previous = key
             self.group_of.append(len(self.groups) - 1)
@@ -248,7 +248,7 @@ class _TraceIndex:
     def waits(self, number: int) -> Iterator[Wait]:
         """What a row waited for, in order of time. Cycles without a wait are skipped."""
         row = self.rows[number]
-        if row.kind == "fused" or row.issued is None:
+        if row.issued is None:  # such as the second half of a fused pair
             return
         if row.predecoded is not None and row.removed_from_iq is not None:
             yield Wait(row.predecoded, row.removed_from_iq, "decode")

@@ -168,6 +168,20 @@ def test_a_uop_that_finished_in_time_delays_no_retirement():
     assert "width" in {wait.cause for _, waits in rows for wait in waits}
 
 
+@pytest.mark.parametrize(
+    ("block", "cause", "other"),
+    [
+        # Older uops take all slots of a cycle, or the renamer inserts a merge of its own.
+        ("one port: four imul", "slots", "renamer"),
+        ("halves: mov ah, bl; add rax, rbx", "renamer", "slots"),
+    ],
+)
+def test_an_issue_slot_is_taken_or_refused(block, cause, other):
+    found = {wait.cause for waits in drawn(looped(BLOCKS[block])).waits for wait in waits}
+    assert cause in found
+    assert other not in found
+
+
 def test_a_division_waits_for_the_divider():
     # sqrtps xmm0, xmm1, which does not read what the one before wrote
     wait = causes(drawn(looped("0f51c1")), 0)["divider"]

@@ -2,7 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.insight import sweeps
-from cyclelens.analyzer.insight.capacities import ChangeError, changed
+from cyclelens.analyzer.insight.capacities import SIZES, ChangeError, changed
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, Experiment
@@ -151,6 +151,23 @@ def test_a_change_after_which_nothing_moves_is_an_error():
 def test_short_names_are_capacities():
     assert changed(registry.get("SKL"), "rs", "50").reservation_station_size == 50
     assert changed(registry.get("SKL"), "jcc_erratum", "no").jcc_erratum is False
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        *((name, 1) for name in ("lb", "sb", "int", "vec", "predecode_width", "predecode_block_bytes")),
+        ("iq", 5),  # the predecoder's instructions of a cycle
+        ("rob", 4),
+        ("rs", 4),  # an issue group
+        ("move_elimination_gpr_slots", 0),
+    ],
+)
+def test_a_smaller_value_than_uops_need_to_get_through_is_refused(name, least):
+    field = SIZES.get(name, name)
+    assert getattr(changed(registry.get("SKL"), name, str(least)), field) == least
+    with pytest.raises(ChangeError, match=f"{field} is a whole number from {least} to 10000"):
+        changed(registry.get("SKL"), name, str(least - 1))
 
 
 def test_a_size_that_is_not_known_can_be_tried():
