@@ -5,7 +5,7 @@ from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.capacities import SIZES, ChangeError, changed
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
-from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, Experiment
+from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, Experiment, with_latencies
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
@@ -96,6 +96,28 @@ def test_unrolling_divides_the_cost_of_the_loop_itself():
 def test_only_a_loop_can_be_unrolled():
     with pytest.raises(ChangeError):
         experiment(LCP, loop=False).edited(BlockEdit(times=2))
+
+
+@pytest.mark.parametrize(
+    ("code", "unrolls"),
+    [
+        (MULTIPLY, True),
+        (MULTIPLY[:-4], False),  # no loop
+        ("488b004885c075f8", False),  # mov rax, [rax]; test rax, rax; jnz: the data end it
+    ],
+)
+def test_a_loop_that_counts_can_be_unrolled(code, unrolls):
+    assert experiment(code).unrolls is unrolls
+
+
+def test_a_latency_is_that_of_the_operation_or_of_a_load_alone():
+    """mov rax, [rsi] and add rbx, [rsi], whose load keeps its cycles."""
+    block = block_of("488b0648031e", "SKL")
+    load, addition = with_latencies(block, {0: 9, 1: 7}).instructions
+    assert load.latencies["addr", 0, "reg", 0] == 9
+    assert addition.latencies["reg", 0, "reg", 0] == 7
+    kept = block.instructions[1].latencies["addr", 0, "reg", 0]
+    assert addition.latencies["addr", 0, "reg", 0] == kept != 7
 
 
 def test_a_parameter_of_the_microarchitecture():
