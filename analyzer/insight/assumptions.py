@@ -37,6 +37,8 @@ CODES = {
     "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
     "fastest-state": "a loop of one instruction is in its fastest state, on cores where some were not",
     "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
+    "slower-conversions": "conversions from 512 to 256 bits take the published time, on cores where loops "
+    "took longer",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -90,6 +92,7 @@ def assumptions(
         _target_not_awaited,
         _loop_branch,
         _fastest_state,
+        _slower_conversions,
         _older_microcode,
         _no_denormals,
     )
@@ -228,6 +231,32 @@ def _fastest_state(prediction: Prediction) -> Iterator[Assumption]:
             f"instruction took up to {percent} % more than a cycle, by an unknown rule."
         )
         yield Assumption("fastest-state", message, (), {"most_percent": percent})
+
+
+def _slower_conversions(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = tuple(
+        index
+        for index, template in enumerate(prediction.instructions)
+        if caveats.slower_conversion_percent(template.instruction.mnemonic, core) and _halves_zmm(template)
+    )
+    if found:
+        names = _mnemonics(prediction.instructions, found)
+        percent = caveats.slower_conversion_percent(names[0], core)
+        message = (
+            f"The figure has the published time of {listed(names)} with 512 bits. On {core}, loops of such "
+            f"conversions took up to {percent} % longer, by an unknown rule."
+        )
+        yield Assumption("slower-conversions", message, found, {"most_percent": percent})
+
+
+def _halves_zmm(template: InstructionTemplate) -> bool:
+    """True if it makes a register of 256 bits from 512."""
+    registers = [operand.register or "" for operand in template.instruction.operands]
+    wide = registers[-1].startswith("ZMM") or (
+        template.memory_operands and template.instruction.encoding.evex
+    )
+    return registers[0].startswith("YMM") and bool(wide)
 
 
 def _only_writes_target(template: InstructionTemplate) -> bool:

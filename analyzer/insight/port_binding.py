@@ -20,6 +20,7 @@ LEAST_FACTOR = 1.05
 """Smallest ratio of two figures that counts as a difference."""
 _ACCESSES = (UopKind.LOAD, UopKind.STORE_ADDRESS)
 _CARRY = "C"
+_EIGHTHS = 8
 _FEW_VECTOR_UOPS = 8
 """In a loop of more, choices of pipes average out."""
 NEAR = 0.9
@@ -34,6 +35,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
         return None
     cycles = prediction.cycles_per_iteration
     found = _under_other_rules(block, prediction, runs) or PortBinding(cycles, cycles)
+    found = _with_other_third_sources(block, found, runs) or found
     found = _under_other_forwarding(block, found, runs) or found
     slowest = max(
         cycles * _slowest_state(block, cycles, runs.microarchitecture),
@@ -44,10 +46,43 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
     return found if found.least < found.most else None
 
 
+def _with_other_third_sources(block: Block, found: PortBinding, runs: Runs) -> PortBinding | None:
+    """The range ``found``, widened to the fewest and most operations with three sources that a store of a
+    vector or a transfer keeps from their pipes (M44). None if it does not become wider. Raises like
+    ``simulate``."""
+    core = runs.microarchitecture
+    rules = core.macro_ops
+    if rules is None or not rules.third_source_eighths:
+        return None
+    uops = [uop for template in block.instructions for uop in template.uops]
+    transfer = core.units.having(Role.TRANSFER).mask
+    if not any(uop.traits & Trait.THREE_SOURCES for uop in uops):
+        return None
+    if not any(uop.units.mask == transfer for uop in uops):
+        return None
+    ends = []
+    for eighths in (0, rules.most_third_source_eighths):
+        other = replace(core, macro_ops=replace(rules, third_source_eighths=eighths))
+        ends.append(replace(runs, microarchitecture=other).cycles(block))
+    return _widened(found, *ends)
+
+
+def _widened(found: PortBinding, least: float, most: float, *, states: bool = False) -> PortBinding | None:
+    """The range with these ends where they differ from its own by more than five percent; None if neither
+    does."""
+    if found.least <= LEAST_FACTOR * least:
+        least = found.least
+    if most <= LEAST_FACTOR * found.most:
+        most = found.most
+    if (least, most) == (found.least, found.most):
+        return None
+    return PortBinding(least, most, steady_states=states or found.steady_states)
+
+
 def _under_other_forwarding(block: Block, found: PortBinding, runs: Runs) -> PortBinding | None:
     """The range ``found``, widened to the states in which forwarding takes a cycle less or, to an instruction
-    that changes a word, a cycle more, and two if it reads the carry, and in which its stores leave singly
-    (M43). None if it does not become wider. Raises like ``simulate``."""
+    that changes a word, a cycle more, and two if it reads the carry, its stores leave singly, and it is two
+    accesses (M43). None if it does not become wider. Raises like ``simulate``."""
     core = runs.microarchitecture
     rules = core.macro_ops
     if rules is None or not rules.forwarding_varies or not _may_forward(block):
@@ -61,15 +96,14 @@ def _under_other_forwarding(block: Block, found: PortBinding, runs: Runs) -> Por
     if changing:
         inputs = [value for template in changing for uop in template.uops for value in uop.inputs]
         more = 2 if (ValueKind.FLAGS, _CARRY) in inputs else 1
-        slow = replace(rules, change_forwarding=rules.change_forwarding + more, changes_leave_singly=True)
+        slow = replace(
+            rules,
+            change_forwarding=rules.change_forwarding + more,
+            changes_leave_singly=True,
+            change_load_eighths=_EIGHTHS,
+        )
         most = replace(runs, microarchitecture=replace(core, macro_ops=slow)).cycles(block)
-    if found.least <= LEAST_FACTOR * least:
-        least = found.least
-    if most <= LEAST_FACTOR * found.most:
-        most = found.most
-    return (
-        PortBinding(least, most, steady_states=True) if (least, most) != (found.least, found.most) else None
-    )
+    return _widened(found, least, most, states=True)
 
 
 def _may_forward(block: Block) -> bool:

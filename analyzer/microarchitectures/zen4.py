@@ -108,7 +108,10 @@ MODELS = (
             "target_dependencies "
             "macro_ops.microcode_keeps_dispatch macro_ops.line_fields macro_ops.fields_per_entry "
             "macro_ops.full_lines macro_ops.memory_change_has_one_address "
-            "macro_ops.change_forwarding macro_ops.forwarding_varies macro_ops.changes_leave_singly",
+            "macro_ops.change_forwarding macro_ops.forwarding_varies macro_ops.changes_leave_singly "
+            "macro_ops.change_load_eighths "
+            "macro_ops.vector_schedulers_plausible macro_ops.third_source_eighths "
+            "macro_ops.most_third_source_eighths",
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
             _AS_ZEN_3: "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.load_queue",
             _NOT_MEASURED: "macro_ops.long_pair_eighths "
@@ -147,6 +150,7 @@ MODELS = (
             page_crossing_store_cycles=34,
             forwarding=7,
             change_forwarding=5,
+            change_load_eighths=0,
             forwarding_varies=True,
             changes_leave_singly=False,
             x87_forwarding=4,
@@ -164,6 +168,9 @@ MODELS = (
             load_queue=LoadQueue(entries=88, held=22),
             zeroing_upper_ends_group=True,
             fuses_nops=True,
+            vector_schedulers_plausible=True,
+            third_source_eighths=8,
+            most_third_source_eighths=12,
             memory_change_has_one_address=True,
         ),
     ),

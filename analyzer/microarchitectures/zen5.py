@@ -131,6 +131,7 @@ RULES = MacroOpRules(
     pipes=("FP3", "FP0", "FP2", "FP1"),
     vector_pickable=64,
     vector_pipes_shared=False,
+    vector_schedulers_plausible=False,
     domain_cycles=0,
     transfer_alu_cycles=0,
     vector_bits=512,
@@ -175,6 +176,7 @@ RULES = MacroOpRules(
     store_queue=104,
     forwarding=7,
     change_forwarding=0,
+    change_load_eighths=0,
     forwarding_varies=False,
     changes_leave_singly=True,
     vector_forwarding=9,
@@ -198,6 +200,8 @@ RULES = MacroOpRules(
     steady_states_below=0,
     slowest_state_percent=0,
     mask_operations_per_cycle=2,
+    third_source_eighths=0,
+    most_third_source_eighths=0,
     one_page=OnePage(other_page_slots=2, walking_stack_eighths=38, lines_remembered=4),
 )
 

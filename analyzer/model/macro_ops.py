@@ -168,6 +168,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Number of oldest waiting vector uops that can be picked; the others queue before the schedulers."""
     vector_pipes_shared: bool
     """A vector uop may take any pipe that fits, whichever scheduler it waits in (M32)."""
+    vector_schedulers_plausible: bool
+    """Loops were measured that vector uops bound to their schedulers explain, and others that they do not."""
     domain_cycles: int
     """Additional latency of a vector result between the domains of floating point and integers (M33)."""
     transfer_alu_cycles: int
@@ -225,6 +227,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     forwarding: int
     change_forwarding: int
     """As ``forwarding``, to an instruction whose load and store share an address (M43)."""
+    change_load_eighths: int
+    """Slots of the address units beyond its own that the load of such an instruction costs, in eighths."""
     forwarding_varies: bool
     """In some states forwarding takes up to a cycle less or more, and ``changes_leave_singly`` (M43)."""
     changes_leave_singly: bool
@@ -271,5 +275,10 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     slowest_state_percent: int
     """By how much an iteration takes longer in the slowest of these states."""
     mask_operations_per_cycle: int
+    third_source_eighths: int
+    """Operations with three sources that a store of a vector or a transfer to integer registers keeps from
+    two pipes, in eighths (M44); 0: none."""
+    most_third_source_eighths: int
+    """The same in the slowest loops that were measured."""
     one_page: OnePage | None
     """None if not known."""

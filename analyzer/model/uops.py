@@ -51,6 +51,8 @@ class Trait(IntFlag):
     MAKES_INTEGERS = 4096
     SHARES_ADDRESS = 8192
     """The load of an instruction that stores to the address that it has computed (M43)."""
+    THREE_SOURCES = 16384
+    """A vector operation with three sources (M44)."""
 
 
 class ValueKind(IntEnum):

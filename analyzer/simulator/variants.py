@@ -16,6 +16,7 @@ _SCHEDULER_CHOICES = ("first_scheduler",)
 _RANDOM_SCHEDULER_CHOICES = ("chance_scheduler",)
 _RANDOM_PICKER = "chance_pipe"
 _SEEDS = range(1, 9)
+_FEW_SEEDS = range(1, 3)
 
 
 def other_bindings(
@@ -37,6 +38,11 @@ def other_bindings(
                 replace(microarchitecture, macro_ops=replace(rules, pipes=tuple(reversed(rules.pipes)))),
                 options,
             )
+        if pipes and rules.vector_schedulers_plausible:
+            divided = _bound(microarchitecture, _RANDOM_SCHEDULER_CHOICES[0])
+            divided = replace(divided, macro_ops=replace(rules, vector_pipes_shared=False))
+            for seed in _FEW_SEEDS:
+                yield divided, replace(options, port_seed=seed)
     policies = microarchitecture.policies
     own = (options.hardware and policies.hardware_binding) or policies.binding
     for name in others:

@@ -12,9 +12,10 @@ from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UnitSet
-from cyclelens.analyzer.model.uops import Value, ValueKind
+from cyclelens.analyzer.model.uops import Trait, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_simd, width
+from cyclelens.analyzer.uops.vector_domains import domain_traits
 
 _MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
 _ZERO_IDIOMS = frozenset(("xor", "sub", "cmp"))
@@ -29,6 +30,9 @@ _STACK_COPIES = frozenset(("fld", "fst", "fstp"))
 """Copies between registers of the x87 stack."""
 _NARROW = 8
 """Bits of an immediate or displacement for which every entry of the op cache has room."""
+_THREE_SOURCES = re.compile(
+    r"vfn?m(add|sub|addsub|subadd)\d+[ps][sd]|v?p?blendv(b|p[sd])|vperm[it]2(b|w|d|q|p[sd])"
+)
 _COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 
 
@@ -123,6 +127,13 @@ class MacroInstruction:
     def shares_address(self, k: int) -> bool:
         """True if a load and a store of its memory operand share an address (M43)."""
         return self.rules.memory_change_has_one_address and k in self.reads and k in self.writes
+
+    def operation_traits(self) -> Trait:
+        """The domain of a vector operation (M33), and whether it has three sources (M44)."""
+        traits = domain_traits(self.mnemonic) if self.rules.domain_cycles else Trait.NONE
+        if self.rules.third_source_eighths and _THREE_SOURCES.fullmatch(self.mnemonic):
+            traits |= Trait.THREE_SOURCES
+        return traits
 
     def adjusts_stack(self) -> bool:
         """True if it adds a constant to RSP and that takes two macro-ops (M8)."""

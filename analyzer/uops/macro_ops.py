@@ -32,7 +32,6 @@ from cyclelens.analyzer.uops.macro_units import (
 )
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
-from cyclelens.analyzer.uops.vector_domains import domain_traits
 from msgspec import Struct
 
 _FP_ADDS = r"v?(add|sub)[ps][sd]"
@@ -295,7 +294,7 @@ class _Expander(MacroInstruction):
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]
         merge_narrow(self, inputs, outputs, latencies)
         merge_first_source(self, inputs, latencies)
-        traits = domain_traits(self.mnemonic) if self.vector and self.rules.domain_cycles else Trait.NONE
+        traits = self.operation_traits() if self.vector else Trait.NONE
         if fast and re.fullmatch(_FP_ADDS, self.mnemonic):
             traits |= Trait.FP_ADD | Trait.TAKES_FP_ADD
         elif _FP_COMPARES.fullmatch(self.mnemonic):

@@ -31,6 +31,11 @@ WITHOUT_MOV = "01f7 ffc6 83feff 72f7"
 # add ecx, [rdi+rax*4]; mov [rsi+rax*4], ecx; add rax, 1; cmp rdx, rax; jne
 VPINSRQ = "c4e3f122c001 49ffcf 75f5"  # vpinsrq xmm0, xmm1, rax, 1; dec r15; jnz
 LOOP_END = "49ffcf 75f5"  # dec r15; jnz
+FOUR_STORES_BETWEEN_FMAS = (
+    "c4c20da8c7c57c112fc4c20da8cfc4c20da8d7c57c116f20c4c20da8dfc4c20da8e7c57c116f40c4c20da8efc4c20da8f7"
+    "c57c116f60c4c20da8ff"
+)
+TRANSPOSITION = "c5f814e1c5f815e9c5e814f3c5e815fbc55816c6c54812ccc55016d7c54012dd"
 TWO_LOADS = "488b06 488b5608 4885c0 48ffc9 75f1"  # mov, mov, test; dec rcx; jnz
 PREFIX_SUM = "030c87 890c86 4883c001 4839c2 75f1"
 
@@ -73,6 +78,15 @@ MEASURED = [
     ("0fb706 668906" + LOOP_END, "ZEN4", 6.21),  # movzx eax, word ptr [rsi]; mov [rsi], ax
     ("0fb706 83c001 668906" + LOOP_END, "ZEN4", 7.75),
     ("0fb706 83c001 83c001 83c001 668906" + LOOP_END, "ZEN4", 9.0),
+    # M44: two, three and eight FMAs and a store; stores between eight FMAs; AXPY.
+    ("c5fc28c2 c4e275a8c3 c4e275a8c3 c5fc1107" + LOOP_END, "ZEN4", 1.61),
+    ("c5fc28c2 c4e275a8c3 c4e275a8c3 c4e275a8c3 c5fc1107" + LOOP_END, "ZEN4", 1.93),
+    ("c5fc28c2" + 8 * "c4e275a8c3" + "c5fc1107" + LOOP_END, "ZEN4", 4.10),
+    (FOUR_STORES_BETWEEN_FMAS + LOOP_END, "ZEN4", 6.63),
+    ("c5fc100c06 c4e27da80c07 c5fc110c07 4883c020" + LOOP_END, "ZEN4", 1.12),
+    # Pipes of vector uops (M32): shuffles of a transposition in one of two states, and products in a chain.
+    (TRANSPOSITION + LOOP_END, "ZEN4", 2.80),
+    ("c5f459c3 c5fc58c4 c5fc59c1 c5fc58c1 c5fc1107" + LOOP_END, "ZEN4", 1.16),
     # Additions to two and four words of 32 bits.
     ("830701 83470801" + LOOP_END, "ZEN4", 1.58),
     ("830701 83470801 83471001 83471801" + LOOP_END, "ZEN4", 2.85),

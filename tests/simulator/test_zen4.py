@@ -1,4 +1,4 @@
-"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M43)."""
+"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M44)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from testkit.simulated import in_mode
 
 MOVES = 8 * "4889d94889da4989d84989d9"
 """32 moves that need no unit."""
+FMA_CHAIN = "c5fc28c2c4e275a8c3c4e275a8c3c4e275a8c3"
+"""A move and three FMAs into its target."""
+EIGHT_FMAS = "c4c20da8c7c4c20da8cfc4c20da8d7c4c20da8dfc4c20da8e7c4c20da8efc4c20da8f7c4c20da8ff"
+EIGHT_PERMUTATIONS = (
+    "62d20d287ec762d20d287ecf62d20d287ed762d20d287edf62d20d287ee762d20d287eef62d20d287ef762d20d287eff"
+)
 TWELVE_LOADS = "8b068b46088b46108b46188b46208b46288b46308b46388b46408b46488b46508b4658"
 FOUR_CHANGES = "830701834708018347100183471801"
 """One is added to each of four words."""
@@ -28,6 +34,17 @@ FOUR_CHANGES = "830701834708018347100183471801"
             7.93,
         ),
         ("M40: a byte that is modified is not renamed", "800601", "loop", 6.02),
+        ("M44: three FMAs and a store", FMA_CHAIN + "c5fc1107", "loop", 1.93),
+        ("M44: three FMAs and a transfer", FMA_CHAIN + "c5f97ec0", "loop", 1.93),
+        ("M44: three FMAs alone", FMA_CHAIN, "loop", 1.50),
+        ("M44: eight FMAs and a store", EIGHT_FMAS + "c57c112f", "loop", 4.50),
+        (
+            "M44: eight permutations of two tables and two stores",
+            EIGHT_PERMUTATIONS + "c57c112fc57c116f20",
+            "loop",
+            5.05,
+        ),
+        ("M44: three products and a store", "c5fc28c2c5f459c0c5f459c0c5f459c0c5fc1107", "loop", 1.51),
         ("M43: a word that is modified", "66ff06", "loop", 6.02),
         ("M43: twelve loads and four additions to memory", TWELVE_LOADS + FOUR_CHANGES, "loop", 5.33),
         (

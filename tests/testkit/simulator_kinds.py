@@ -52,7 +52,7 @@ KINDS = {
     "helper": """
         back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue
         back_end.macro_memory back_end.memory back_end.memory_group
-        back_end.one_page back_end.resources
+        back_end.one_page back_end.resources back_end.third_sources
     """,
     # is used by several stages and knows none
     "shared": """

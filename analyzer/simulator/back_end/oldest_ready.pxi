@@ -16,23 +16,14 @@ cdef class OldestReady(Picker):
     cdef Program program
     cdef Operations operations
     cdef InFlight flight
-    cdef int _units
-    cdef int _delay
-    cdef int _integer_units
-    cdef int _special
-    cdef int _address_mask
-    cdef int _vector_mask
+    cdef int _units, _delay
+    cdef int _integer_units, _special, _address_mask, _vector_mask
     cdef int[::1] _pipes  # Pipes by number, in the order in which they are taken.
     cdef int _integer_count
-    cdef int _loads
-    cdef int _vector_loads
-    cdef int _mixed
-    cdef int _stores
+    cdef int _loads, _vector_loads, _mixed, _stores
     cdef int _address_units
-    cdef int _mask_operations
-    cdef int _pickable
-    cdef int _multiplication
-    cdef int _multiply_mask
+    cdef int _mask_operations, _pickable
+    cdef int _multiplication, _multiply_mask
     cdef int[::1] _ready  # Ready uops of each scheduler, oldest first.
     cdef int[::1] _counts
     cdef int[::1] _latest  # The uop that each unit took last.
@@ -42,15 +33,14 @@ cdef class OldestReady(Picker):
     cdef int _last_admitted
     # The latest time, in eighths of a cycle, at which an integer unit is free again.
     cdef int _integers_busy
-    cdef int _divider_free
-    cdef int _vector_divider_free
-    cdef int _alone_free
+    cdef int _divider_free, _vector_divider_free, _alone_free
     cdef int _integer_debt  # Slots wasted by past picks, in eighths.
     cdef int _address_debt
-    cdef int _received  # Eighths of a slot that a load costs that receives a store's data.
+    cdef int _received, _change  # Eighths of a slot that a load costs that receives data, or changes memory.
     cdef int _transfer  # Cycles for which a transfer occupies the way of a shifting ALU's results.
     cdef int _transfer_pipes
     cdef int _shifters
+    cdef ThirdSources _thirds
 
     def __init__(self, Tables tables, microarchitecture, Operations operations, InFlight in_flight):
         super().__init__()
@@ -83,9 +73,10 @@ cdef class OldestReady(Picker):
         self._mask_operations = rules.mask_operations_per_cycle
         self._pickable = rules.vector_pickable
         self._multiplication = 0 if rules.wasted is None else rules.wasted.multiplication
-        self._received = rules.forwarded_load_eighths
+        self._received, self._change = rules.forwarded_load_eighths, rules.change_load_eighths
         self._transfer = rules.transfer_alu_cycles
         self._transfer_pipes = units.having(Role.TRANSFER).mask
+        self._thirds = ThirdSources(rules.third_source_eighths)
         self._shifters = units.having(Role.SHIFT).mask
         self._multiply_mask = microarchitecture.units.having(Role.MULTIPLY).mask
         self.asks_issued = 0 if rules.wasted is None else rules.wasted.address_cycles
@@ -111,6 +102,7 @@ cdef class OldestReady(Picker):
         self._alone_free = 0
         self._integer_debt = 0
         self._address_debt = 0
+        self._thirds.start()
         self.count = 0
 
     cdef void tick(self, int cycle) noexcept nogil:
@@ -127,6 +119,7 @@ cdef class OldestReady(Picker):
             (self.flight.vectors.count > 0 and self._admitted < self._pickable)
             or self._integer_debt >= EIGHTHS
             or self._address_debt >= EIGHTHS
+            or self._thirds.waits()
         ):
             return cycle + 1
         following = NEVER
@@ -177,6 +170,7 @@ cdef class OldestReady(Picker):
         """Record this part of the pipeline's state."""
         state.add(self._integer_debt)
         state.add(self._address_debt)
+        self._thirds.record(state)
         self._record_eighth(state, self._divider_free)
         self._record_eighth(state, self._vector_divider_free)
         self._record_eighth(state, self._alone_free)
@@ -327,6 +321,8 @@ cdef class OldestReady(Picker):
                     self._address_debt += self.flight.u_harness[slot]
                     if self.flight.u_receives[slot]:
                         self._address_debt += self._received
+                    if traits & SHARES_ADDRESS_TRAIT:
+                        self._address_debt += self._change
             elif stores < self._stores and not (
                 traits & ALONE_TRAIT and self._alone_free >= EIGHTHS * (cycle + 1)
             ):
@@ -384,6 +380,7 @@ cdef class OldestReady(Picker):
             self.flight.vectors.pop()
             self._admitted += 1
         masks = kept = 0
+        self._thirds.start_cycle()
         base = _VECTOR * _ROOM
         for position in range(self._counts[_VECTOR]):
             uop = self._ready[base + position]
@@ -395,6 +392,7 @@ cdef class OldestReady(Picker):
                 or (traits & DIVIDES_TRAIT and self._vector_divider_free >= end)
                 or (traits & MASK_TRAIT and masks >= self._mask_operations)
                 or (uop > self._last_admitted and mask & self._vector_mask)
+                or (traits & THREE_SOURCES_TRAIT and not self._thirds.take())
             ):
                 self._ready[base + kept] = uop
                 kept += 1
@@ -410,6 +408,8 @@ cdef class OldestReady(Picker):
             if mask & self._vector_mask:
                 self._admitted -= 1
             block_uop = &self.program.uop[static]
+            if block_uop.port_mask == self._transfer_pipes:
+                self._thirds.store()
             if self._transfer and block_uop.kind == COMPUTE and block_uop.port_mask == self._transfer_pipes:
                 self._occupy_result(cycle)
             self._take(uop, static, unit, cycle)
