@@ -89,3 +89,13 @@ def test_uops_take_the_measured_cycles_from_each_source_to_each_result(core: str
                 wrong.append(f"{text}: {source[1]} to {result[1]}: {found}, measured {measured}")
     assert not wrong
     assert compared > 400
+
+
+@pytest.mark.parametrize("code", ["f7f1", "48f7f1", "48f7f9"], ids=["div ecx", "div rcx", "idiv rcx"])
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4"])
+def test_a_division_waits_for_its_divisor_and_the_lower_half(code: str, core: str) -> None:
+    """The upper half, which is 0 as a rule, does not decide when the results are there."""
+    template = template_of(code, core)
+    for source, result, measured in pairs(template):
+        if source[1] in ("RCX", "RAX"):
+            assert arrivals(template, source)[result] == measured

@@ -92,9 +92,16 @@ def test_moves_and_idioms_need_no_unit(core: str) -> None:
         template = template_of(code(text), core)
         assert not any(uop.units.mask for uop in template.uops), text
         assert some(template.macro_ops).entries == 1, text
-    for text in ("mov rax, rbx", "movaps xmm0, xmm1", "mov eax, ebx"):
+    for text in ("mov rax, rbx", "movaps xmm0, xmm1", "mov eax, ebx", "lea rax, [rbx]", "lea eax, [rbx]"):
         assert template_of(code(text), core).eliminable_move, text
-    for text in ("movss xmm0, xmm1", "mov al, bl", "mov rax, [rbx]", "mov rax, 5", "mov rax, rsp"):
+    for text in (
+        "movss xmm0, xmm1",
+        "mov al, bl",
+        "mov rax, [rbx]",
+        "mov rax, 5",
+        "mov rax, rsp",
+        "lea ax, [rbx]",
+    ):
         assert not template_of(code(text), core).eliminable_move, text
 
 
@@ -465,3 +472,43 @@ def test_which_pairs_of_a_block_are_one_macro_op(statements: str, loop: bool, fu
     """M5 and M6: of a move, an operation and a branch the operation belongs to the branch."""
     block = block_of(code(statements) + JNZ * loop, "ZEN5", loop=loop)
     assert [at for at, each in enumerate(block.instructions) if each.fused_with_next] == fused
+
+
+@pytest.mark.parametrize(
+    ("text", "cycles"),
+    [
+        ("divsd xmm0, xmm1", {"ZEN3": 4.5, "ZEN4": 5, "ZEN5": 4}),
+        ("vdivpd ymm0, ymm1, ymm2", {"ZEN3": 4.5, "ZEN4": 5, "ZEN5": 4}),
+        ("sqrtps xmm0, xmm1", {"ZEN3": 5, "ZEN4": 5, "ZEN5": 4}),
+        ("div ecx", {"ZEN3": 6, "ZEN4": 6, "ZEN5": 6}),
+    ],
+)
+def test_a_division_keeps_a_divider_busy(text: str, cycles: dict[str, float]) -> None:
+    """uops.info's throughputs. The integer divider, and on Zen 3 and Zen 4 that of vectors, is no unit."""
+    for core, busy in cycles.items():
+        template = template_of(code(text), core)
+        divider = registry.get(core).units.having(Role.FP_DIVIDE)
+        *_, last = template.uops
+        assert last.busy_eighths == 8 * busy
+        assert bool(last.traits & Trait.DIVIDES) is (core != "ZEN5" or text == "div ecx")
+        assert core != "ZEN5" or text == "div ecx" or last.units.mask == divider.mask
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])
+@pytest.mark.parametrize(
+    ("text", "vector", "ends"),
+    [
+        ("add rax, rbx", 0, False),
+        ("mov [rsi], rax", 0, False),
+        ("vaddps xmm0, xmm1, xmm2", 1, False),
+        ("movaps xmm0, xmm1", 1, False),
+        ("movaps [rsi], xmm0", 1, False),
+        ("vmovd eax, xmm0", 1, False),
+        ("cvtsi2sd xmm0, rax", 2, False),
+        ("ldmxcsr [rsi]", 0, True),
+    ],
+)
+def test_macro_ops_that_the_vector_unit_accepts(text: str, vector: int, ends: bool, core: str) -> None:
+    """M4."""
+    ops = some(template_of(code(text), core).macro_ops)
+    assert (ops.vector_ops, ops.ends_group) == (vector, ends)

@@ -223,3 +223,28 @@ def test_a_switch_fills_a_group_and_nothing_overlaps_with_it(core, slots, cycles
     assert long.units == registry.get(core).units.having(Role.ALU)
     assert all(uop.kind is UopKind.EMPTY for uop in empty)
     assert in_mode(core, code + YMM_3, "loop") == pytest.approx(2 * cycles, abs=1.5)
+
+
+@pytest.mark.parametrize(
+    ("between", "of_any", "of_target"),
+    [
+        (["c5fe6f1f"], True, True),  # vmovdqu ymm3, [rdi]
+        (["c5fe6f17"], True, False),  # vmovdqu ymm2, [rdi]
+        (["c5fa6f1f"], False, False),  # vmovdqu xmm3, [rdi]
+        (["c5fe6f1f", "c5f877"], False, False),  # and vzeroupper
+        (["c5fe6f1f", "c5e1fed8"], True, False),  # and vpaddd xmm3, xmm3, xmm0
+        (["c5fa6f1f", "c5e5fed8"], True, True),  # vmovdqu xmm3, [rdi]; vpaddd ymm3, ymm3, ymm0
+        ([], False, False),
+    ],
+)
+@pytest.mark.parametrize("legacy", ["0f28d8", "660ffed8"], ids=["movaps xmm3, xmm0", "paddd xmm3, xmm0"])
+def test_zen_4_merges_while_any_half_is_in_use_and_zen_5_with_that_of_its_target(
+    legacy, between, of_any, of_target
+):
+    """M42 and M7."""
+    for core, merges in {"ZEN4": of_any, "ZEN5": of_target}.items():
+        *others, template = templates_of("".join(between) + legacy, core)
+        assert template.merges_upper_half is merges, core
+        assert not any(each.merges_upper_half for each in others)
+        kept = ("REGISTER", "XMM3") in [(kind.name, name) for kind, name in template.uops[-1].inputs]
+        assert kept is (merges or legacy == "660ffed8")
