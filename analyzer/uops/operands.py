@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.binding import BoundOperand
 from cyclelens.analyzer.uops.occupancy import occupied
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
+from cyclelens.analyzer.uops.returns import of_predicted_return
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -121,6 +122,8 @@ def prepare(
             table = _LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
+    if hardware:
+        figures = of_predicted_return(figures, facts.iform, microarchitecture)
     figures = occupied(
         figures, instruction.mnemonic, microarchitecture, hardware=hardware, locked=facts.locked
     )
