@@ -312,6 +312,13 @@ def read_by(text: str, core: str) -> set[str]:
     [
         ("mov al, bl", "RAX RBX"),
         ("mov ax, bx", "RAX RBX"),
+        ("mov al, 5", "RAX"),
+        ("mov ax, 5", "RAX"),
+        ("mov eax, 5", ""),
+        ("mov al, [rsi]", "RAX"),
+        ("mov ax, [rsi]", "RAX"),
+        ("mov eax, [rsi]", ""),
+        ("popcnt ax, bx", "RAX RBX"),
         ("movzx ax, bl", "RAX RBX"),
         ("movzx eax, bl", "RBX"),
         ("setz al", "RAX"),
@@ -460,6 +467,7 @@ def test_an_instruction_without_figures_leaves_the_others_as_they_are(core: str)
         ("mov rax, rbx; shl rax, 3", True, [0]),
         ("mov rax, rbx; add rax, rcx", True, [1]),  # the addition with the loop's branch
         ("mov rax, rbx; add rax, rcx; nop", True, [0]),
+        ("nop; nop; mov rax, rbx; add rax, rcx", True, [3]),
         ("mov rax, rbx; add rax, rcx", False, [0]),
         ("add rax, rcx; mov rax, rbx", False, [1]),  # with the addition of the next copy
         ("add rax, rcx; nop; mov rax, rbx", True, []),
