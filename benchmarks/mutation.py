@@ -41,6 +41,8 @@ PATIENCE = 20.0
 """Seconds that a mutant's tests may take beyond five times their usual time."""
 TESTS = 15.0
 """Seconds of tests (as they take under Coverage) that a mutant is given, the fastest first."""
+OF_CORE = 60.0
+"""The same for the core, of which Coverage cannot tell the tests that reach a line."""
 
 
 class Group(Struct, frozen=True):
@@ -102,7 +104,7 @@ class Reached(Struct):
         files: dict[str, list[str]] = {}
         for case in sorted(cases, key=lambda case: (self.seconds[case], case)):
             taken += self.seconds[case]
-            if files and taken > TESTS:
+            if files and taken > (TESTS if lines else OF_CORE):
                 break
             files.setdefault(case.partition("::")[0], []).append(case)
         return [case for cases in files.values() for case in cases]
