@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
+from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.binding import BoundOperand
+from cyclelens.analyzer.uops.latency_table import LatencyTable
 from cyclelens.analyzer.uops.occupancy import occupied
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from cyclelens.analyzer.uops.returns import of_predicted_return
@@ -115,11 +116,11 @@ def prepare(
     indexed = [o for o in memory if o.memory and o.memory.index]
 
     figures = facts.base
-    table = _LatencyTable(facts, same_register=False)
+    table = LatencyTable(facts, same_register=False)
     if same_register:
         figures = _override(figures, facts.same_register)
         if any(pair.same_register is not None for pair in facts.latencies.values()):
-            table = _LatencyTable(facts, same_register=True)
+            table = LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
     if hardware:
@@ -148,7 +149,7 @@ def prepare(
         if facts.same_register.ports is not None:
             ports = facts.same_register.ports
         if any(pair.same_register is not None for pair in facts.latencies.values()):
-            table = _LatencyTable(facts, same_register=True)
+            table = LatencyTable(facts, same_register=True)
 
     accessed = [o for o in memory if o.facts.kind == "mem"]
     accesses = [access_of(o, rsp_change, len(memory)) for o in accessed]
@@ -312,40 +313,6 @@ def _waits_for_no_source(facts: InstructionFacts) -> bool:
     return bool(stated) and not any(stated)
 
 
-_NOT_STATED = Latency()
-
-
-class _LatencyTable:
-    """The effective latency table: the base figures, or all same-register figures (V2)."""
-
-    def __init__(self, facts: InstructionFacts, *, same_register: bool) -> None:
-        self._pairs = facts.latencies
-        self._same_register = same_register
-
-    def starts_at(self, start: int) -> bool:
-        """True if some pair of this table begins at the operand."""
-        return any(
-            key[0] == start and (pair.same_register if self._same_register else pair.cycles) is not None
-            for key, pair in self._pairs.items()
-        )
-
-    def plain(self, start: int, target: int) -> int:
-        pair = self._pairs.get((start, target), _NOT_STATED)
-        cycles = pair.same_register if self._same_register else pair.cycles
-        return 1 if cycles is None else cycles
-
-    def address(self, start: int, target: int, role: str | None) -> int:
-        if self._same_register:
-            return 1
-        pair = self._pairs.get((start, target), _NOT_STATED)
-        cycles = pair.address_index if role == "index" else pair.address
-        return 1 if cycles is None else cycles
-
-    def memory(self, start: int, target: int) -> int:
-        cycles = None if self._same_register else self._pairs.get((start, target), _NOT_STATED).memory
-        return 1 if cycles is None else cycles
-
-
 def _override(figures: Figures, variant: Figures) -> Figures:
     """Replaces every figure that the variant states (V2, V3)."""
     stated = {
@@ -383,7 +350,7 @@ def _register(name: str, operand: str, index: int, implicit_stack: bool) -> Regi
 
 
 def _register_inputs(
-    registers: list[BoundOperand], table: _LatencyTable, instruction: Instruction
+    registers: list[BoundOperand], table: LatencyTable, instruction: Instruction
 ) -> list[RegisterOperand]:
     inputs = []
     for operand in registers:
