@@ -33,6 +33,21 @@ class LatencyTable:
         cycles = pair.address_index if role == "index" else pair.address
         return 1 if cycles is None else cycles
 
+    def after_load(self, start: int, target: int) -> int | None:
+        """Cycles from a loaded value to the result where the record states no cycles from the memory operand:
+        those of the slowest other source. None where it states some, or has no other source (O9)."""
+        pair = self._pairs.get((start, target), _NOT_STATED)
+        if self._same_register or pair.address is not None or pair.memory is not None:
+            return None
+        return max(
+            (
+                other.cycles
+                for (source, result), other in self._pairs.items()
+                if result == target and source != start and other.cycles is not None
+            ),
+            default=None,
+        )
+
     def memory(self, start: int, target: int) -> int:
         cycles = None if self._same_register else self._pairs.get((start, target), _NOT_STATED).memory
         return 1 if cycles is None else cycles

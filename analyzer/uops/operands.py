@@ -12,7 +12,7 @@ from functools import partial
 
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.binding import BoundOperand
@@ -185,6 +185,10 @@ def prepare(
             if any(map(partial(table.plain, operand.index), numbers))
             or (microarchitecture.stores_wait_for_data and not outputs and not flags)
         ]
+    simd = any(is_simd(o.register) for o in operands if o.register)
+    loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)
+    operand_latency = loaded[simd]
+    fills = hardware and simd and microarchitecture.maker is Maker.INTEL
     latencies: dict[tuple[str, int, str, int], int] = {}
     for kind, target, number in targets:
         for position, operand in enumerate(inputs):
@@ -194,7 +198,12 @@ def prepare(
             cycles = table.address(operand.index, number, role)
             latencies["reg", position, kind, target] = cycles if added is None else 1
         for position, (operand, role) in enumerate(address_inputs):
-            latencies["addr", position, kind, target] = table.address(operand.index, number, role)
+            after_load = table.after_load(operand.index, number) if fills else None
+            latencies["addr", position, kind, target] = (
+                table.address(operand.index, number, role)
+                if after_load is None
+                else after_load + operand_latency
+            )
         for position, _ in enumerate(flag_inputs):
             if flags:
                 latencies["flag", position, kind, target] = table.plain(flags.index, number)
@@ -215,8 +224,6 @@ def prepare(
     stem = facts.iform
     vector = any(map(is_simd, [output.name for output in outputs]))
     named = [o.register for o in operands if o.register]
-    simd = any(map(is_simd, named))
-    loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)
     return Prepared(
         instruction=instruction,
         facts=facts,
@@ -243,7 +250,7 @@ def prepare(
         has_simd_operand=simd,
         has_zmm_operand=True in ["ZMM" in name for name in named],
         load_latency=loaded[vector],
-        operand_latency=loaded[simd],
+        operand_latency=operand_latency,
         added=added,
         offset_registers=_offset_registers(instruction, microarchitecture),
     )

@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 from cyclelens.analyzer.bounds.latencies import arrivals
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.uops import InstructionTemplate, Value, ValueKind
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
-from testkit.blocks import template_of
+from testkit.blocks import block_of, template_of
 from testkit.core_tables import listed
 
 SEVERAL_CHAINS = {
@@ -27,9 +30,7 @@ COUNTS = {"shl", "sar", "shld"}
 """Flags that a count of zero leaves as they are have the measurement of a count that is not known."""
 SAME = {"sbb rax, rax", "bsf rax, rax", "bsr eax, eax", "lea ax, [rbx+rcx]", "add al, ah", "add ah, bl"}
 """A register is read twice, or by its parts."""
-NOT_FROM_MEMORY = {"divpd"}
-"""The record of Intel's cores has no cycles from memory, and the model takes one for both sources."""
-DIFFERENT = NOT_FROM_MEMORY | SEVERAL_CHAINS | GATHERS | COUNTS
+DIFFERENT = SEVERAL_CHAINS | GATHERS | COUNTS
 OF_CORES: Mapping[str, set[str]] = {
     # A sum reaches the next addition a cycle earlier than others (Trait.FP_ADD): the uop has that latency.
     "ADL": {"addps", "addss", "addsd", "subsd", "vaddsd", "vaddss", "vsubsd"},
@@ -99,3 +100,21 @@ def test_a_division_waits_for_its_divisor_and_the_lower_half(code: str, core: st
     for source, result, measured in pairs(template):
         if source[1] in ("RCX", "RAX"):
             assert arrivals(template, source)[result] == measured
+
+
+DIVISIONS_FROM_MEMORY = {
+    "divsd xmm0, [rdi]": "f20f5e07",
+    "vdivpd xmm0, xmm0, [rdi]": "c5f95e07",
+    "vsqrtsd xmm0, xmm0, [rdi]": "c5fb5107",
+}
+
+
+@pytest.mark.parametrize("code", DIVISIONS_FROM_MEMORY.values(), ids=DIVISIONS_FROM_MEMORY)
+@pytest.mark.parametrize(("core", "cycles"), [("HSW", 10.0), ("SKL", 13.0), ("ICL", 13.0), ("GNR", 13.0)])
+def test_a_division_by_memory_waits_for_its_register(code: str, core: str, cycles: float) -> None:
+    """uops.info has no cycles from memory for these, and 10 and 13 from the register (O9)."""
+    block = block_of(code, core)
+    assert simulate(block, registry.get(core)).cycles_per_iteration == pytest.approx(cycles, abs=0.1)
+    published = block_of(code, core, options=PUBLISHED)
+    found = simulate(published, registry.get(core), options=PUBLISHED).cycles_per_iteration
+    assert found < 0.9 * cycles, "the published model takes one cycle for both sources"
