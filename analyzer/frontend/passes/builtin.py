@@ -14,6 +14,7 @@ from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_
 from cyclelens.analyzer.frontend.mistakes.function_flow import function_flow
 from cyclelens.analyzer.frontend.mistakes.registry import CHECKS
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
+from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
@@ -86,9 +87,6 @@ class BuiltinPass:
             placed = place_statements(again.statements(), source, expanded, self.run.lines, self.run.text)
             parts = [(0, ScannedPart(placed))]
         if self.run.style is AssemblerStyle.MASM:
-            # Its thirty patterns are compiled for no other text.
-            from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
-
             parts = [(0, ScannedPart(statements_of_masm(self.run, found.statements())))]
 
         def layouts(program: Program) -> Layouts:

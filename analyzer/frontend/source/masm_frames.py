@@ -14,14 +14,14 @@ from cyclelens.analyzer.frontend.source.masm_values import NAME, arguments
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 from msgspec import Struct
 
-_BEGIN = re.compile(rf"(?is)\s*{NAME}[ \t]+proc\b(.*)")
-_END = re.compile(rf"(?is)\s*{NAME}[ \t]+endp\b")
-_LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
-_USES = re.compile(r"(?is)\buses((?:\s+\w+)+)(.*)")
-_PARAMETER = re.compile(rf"(?i)({NAME})\s*:\s*(?:ptr\b|{NAME})")
-_OPTION = re.compile(r"(?is)\s*option\s+(prologue|epilogue)\s*:\s*(\w+)")
-_RETURN = re.compile(rf"(?is)((?:\s*{NAME}\s*::?)*)\s*ret\b(.*)")
-_GENERAL = re.compile(r"(?i)r(?:[abcd]x|[sd]i|bp|8|9|1[0-5])")
+_BEGIN = rf"(?is)\s*{NAME}[ \t]+proc\b(.*)"
+_END = rf"(?is)\s*{NAME}[ \t]+endp\b"
+_LOCAL = r"(?is)\s*local\b\s*(.*)"
+_USES = r"(?is)\buses((?:\s+\w+)+)(.*)"
+_PARAMETER = rf"(?i)({NAME})\s*:\s*(?:ptr\b|{NAME})"
+_OPTION = r"(?is)\s*option\s+(prologue|epilogue)\s*:\s*(\w+)"
+_RETURN = rf"(?is)((?:\s*{NAME}\s*::?)*)\s*ret\b(.*)"
+_GENERAL = r"(?i)r(?:[abcd]x|[sd]i|bp|8|9|1[0-5])"
 _FRAME = (
     "MASM makes the code of this function's frame, for its parameters or local variables; it is not known."
 )
@@ -44,20 +44,20 @@ def with_frames(statements: Iterable[RawStatement]) -> Iterator[RawStatement]:
     now: _Procedure | None = None
     for statement in statements:
         text = statement.text
-        if match := _OPTION.match(text):
+        if match := re.match(_OPTION, text):
             made_by[match[1].lower()] = match[2].lower()
-        elif match := _BEGIN.match(text):
+        elif match := re.match(_BEGIN, text):
             now = _procedure(statement, match[1])
-        elif _END.match(text):
+        elif re.match(_END, text):
             now = None
-        elif now is not None and (match := _LOCAL.match(text)):
+        elif now is not None and (match := re.match(_LOCAL, text)):
             now.names |= {re.split(r"[:\[\s]", each)[0].lower() for each in arguments(match[1])}
             continue
         elif now is not None and not statement.refusal and text.strip():
             if made_by["prologue"] != "none" and not now.is_read:
                 yield from _beginning(now, is_usual=made_by["prologue"] == "prologuedef")
             now.is_read = True
-            if made_by["epilogue"] != "none" and (match := _RETURN.fullmatch(text)):
+            if made_by["epilogue"] != "none" and (match := re.fullmatch(_RETURN, text)):
                 yield from _ending(now, statement, match, is_usual=made_by["epilogue"] == "epiloguedef")
                 continue
             named = [word for word in WORD.findall(text) if word.lower() in now.names]
@@ -68,12 +68,12 @@ def with_frames(statements: Iterable[RawStatement]) -> Iterator[RawStatement]:
 
 
 def _procedure(begin: RawStatement, text: str) -> _Procedure:
-    uses = _USES.search(text)
+    uses = re.search(_USES, text)
     saved, rest = ([], text) if uses is None else (uses[1].split(), uses[2])
     # Words up to the last register belong to USES; a name before a colon is a parameter.
     if saved and rest.lstrip().startswith(":"):
         saved, rest = saved[:-1], saved[-1] + rest
-    found = {match[1].lower() for match in _PARAMETER.finditer(rest)} - {"frame"}
+    found = {match[1].lower() for match in re.finditer(_PARAMETER, rest)} - {"frame"}
     return _Procedure(begin, saved, found)
 
 
@@ -81,7 +81,7 @@ def _beginning(now: _Procedure, *, is_usual: bool) -> Iterator[RawStatement]:
     """``is_usual``: no macro of the text makes it."""
     if now.names or not is_usual:
         yield _refused(now.begin, _FRAME)
-    elif not all(_GENERAL.fullmatch(each) for each in now.saved):
+    elif not all(re.fullmatch(_GENERAL, each) for each in now.saved):
         yield _refused(now.begin, _UNUSUAL)
     else:
         for each in now.saved:

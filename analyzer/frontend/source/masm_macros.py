@@ -31,25 +31,21 @@ MAXIMUM_STATEMENTS = 50_000
 MAXIMUM_DEPTH = 20
 """Expansions within each other, as in MASM."""
 
-_DEFINITION = re.compile(
-    rf"(?is)\s*({NAME})\s*(?:(=)|\b(equ|textequ|catstr|substr|sizestr|instr|macro)\b)\s*(.*)"
-)
-_CONDITION = re.compile(
-    r"(?is)\s*(if|ife|ifb|ifnb|ifdef|ifndef|ifidni?|ifdifi?|if1|if2|else|elseif\w*|endif)\b(.*)"
-)
-_LOOP = re.compile(r"(?is)\s*(rept|repeat|while|forc?|irpc?)\b(?!\s*:)(.*)")
-_SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page)\b")
-_EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
-_INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
+_DEFINITION = rf"(?is)\s*({NAME})\s*(?:(=)|\b(equ|textequ|catstr|substr|sizestr|instr|macro)\b)\s*(.*)"
+_CONDITION = r"(?is)\s*(if|ife|ifb|ifnb|ifdef|ifndef|ifidni?|ifdifi?|if1|if2|else|elseif\w*|endif)\b(.*)"
+_LOOP = r"(?is)\s*(rept|repeat|while|forc?|irpc?)\b(?!\s*:)(.*)"
+_SILENT = r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page)\b"
+_EXIT = r"(?is)\s*exitm\b\s*(.*)"
+_INCLUDE = r"(?is)\s*include\s+(.+)"
 _EXIT_OUTSIDE = "EXITM stands outside of a macro."
-_REGISTER = re.compile(
+_REGISTER = (
     r"[er]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|[sd]il|[sb]pl|[c-gs]s|r(?:[89]|1[0-5])[bwd]?"
     r"|[xyz]mm(?:[12]?\d|3[01])|k[0-7]"
 )
 """Names that ``IFDEF`` knows besides constants, texts and macros."""
-_RADIX = re.compile(r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)")
-_ERROR = re.compile(r"(?is)\s*\.err(nz|e|n?b|n?def|idni?|difi?|[12]?)\b\s*(.*)")
-_USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
+_RADIX = r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)"
+_ERROR = r"(?is)\s*\.err(nz|e|n?b|n?def|idni?|difi?|[12]?)\b\s*(.*)"
+_USE = rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)"
 
 
 class MasmTrouble(Struct, frozen=True):
@@ -106,7 +102,7 @@ class MasmExpansion:
                 self._report_length(statement)
                 return
             text = statement.text
-            if match := _CONDITION.match(text):
+            if match := re.match(_CONDITION, text):
                 self._condition(statement, match[1].lower(), match[2].strip(), states)
                 continue
             is_skipped = any(state != "taken" for state in states)
@@ -124,20 +120,20 @@ class MasmExpansion:
         text = statement.text
         if text.lstrip().startswith("%"):
             text = text.replace("%", " ", 1)
-        if (match := _DEFINITION.match(text)) and (match[3] or "").lower() != "macro":
+        if (match := re.match(_DEFINITION, text)) and (match[3] or "").lower() != "macro":
             self._define(statement, match)
-        elif match := _INCLUDE.match(text):
+        elif match := re.match(_INCLUDE, text):
             self._include(statement, match[1].strip(), made)
-        elif match := _ERROR.match(text):
+        elif match := re.match(_ERROR, text):
             self._refuse(statement, match[1].lower(), arguments(match[2]))
-        elif (match := _EXIT.match(text)) and self._depth == 0:
+        elif (match := re.match(_EXIT, text)) and self._depth == 0:
             self._report(statement, _EXIT_OUTSIDE)
         elif match:
             raise _ExitMasmMacro(self._expanded(statement, literal(match[1].strip()), made))
-        elif match := _RADIX.match(text):
+        elif match := re.match(_RADIX, text):
             self._has_other_base = match[1] is None
-        elif not _SILENT.match(text):
-            use = _USE.fullmatch(text)
+        elif not re.match(_SILENT, text):
+            use = re.fullmatch(_USE, text)
             macro = self._macros.get(use[2].lower()) if use and not use[3].lstrip().startswith(":") else None
             if use and macro is None and (word := self._texts.get(use[2].lower())):
                 macro = self._macros.get(word.lower())
@@ -188,7 +184,7 @@ class MasmExpansion:
         if word in ("ifdef", "ifndef"):
             name = rest.lower()
             is_known = (
-                _REGISTER.fullmatch(name) is not None
+                re.fullmatch(_REGISTER, name) is not None
                 or name in self._texts
                 or name in self._numbers
                 or name in self._macros
@@ -316,9 +312,9 @@ class MasmExpansion:
     # Macros and repetitions
 
     def _block(self, statement: RawStatement, body: Sequence[RawStatement], made: list[RawStatement]) -> None:
-        if match := _LOOP.match(statement.text):
+        if match := re.match(_LOOP, statement.text):
             self._repeat(statement, match[1].lower(), match[2].strip(), (body, made))
-        elif match := _DEFINITION.match(statement.text):
+        elif match := re.match(_DEFINITION, statement.text):
             self._macros[match[1].lower()] = MasmMacro(parameters(match[4]), tuple(body))
 
     def _repeat(

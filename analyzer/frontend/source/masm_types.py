@@ -28,26 +28,26 @@ SIZES = {
 """Bytes of the types that MASM has, in 64-bit code."""
 _NAMES = {1: "BYTE", 2: "WORD", 4: "DWORD", 6: "FWORD", 8: "QWORD", 10: "TBYTE"}
 _NAMES |= {16: "XMMWORD", 32: "YMMWORD", 64: "ZMMWORD"}
-_OPENING = re.compile(rf"(?is)\s*(?:({NAME})\s+)?(struct?|union)\b\s*(\w*)\s*(?:,.*)?$")
-_CLOSING = re.compile(rf"(?is)\s*(?:({NAME})\s+)?ends\s*$")
-_TYPEDEF = re.compile(rf"(?is)\s*({NAME})\s+typedef\s+({NAME})")
-_ASSUMED = re.compile(rf"(?i)\b(\w+)\s*:\s*(?:ptr\s+({NAME})|nothing)")
-_DATUM = re.compile(rf"(?is)\s*(?:({NAME})\s+)?({NAME})\s+(?!ptr\b)(.*)")
-_LABEL = re.compile(rf"(?is)\s*({NAME})\s+label\s+({NAME})\s*$")
-_EXTERNAL = re.compile(r"(?is)\s*(?:extern|extrn|externdef|comm)\s+(.*)")
-_COPIES = re.compile(r"(?is)(.+?)\s*\bdup\s*\((.*)\)\s*$")
+_OPENING = rf"(?is)\s*(?:({NAME})\s+)?(struct?|union)\b\s*(\w*)\s*(?:,.*)?$"
+_CLOSING = rf"(?is)\s*(?:({NAME})\s+)?ends\s*$"
+_TYPEDEF = rf"(?is)\s*({NAME})\s+typedef\s+({NAME})"
+_ASSUMED = rf"(?i)\b(\w+)\s*:\s*(?:ptr\s+({NAME})|nothing)"
+_DATUM = rf"(?is)\s*(?:({NAME})\s+)?({NAME})\s+(?!ptr\b)(.*)"
+_LABEL = rf"(?is)\s*({NAME})\s+label\s+({NAME})\s*$"
+_EXTERNAL = r"(?is)\s*(?:extern|extrn|externdef|comm)\s+(.*)"
+_COPIES = r"(?is)(.+?)\s*\bdup\s*\((.*)\)\s*$"
 _PATH = rf"(?:\s*\.\s*\(?\s*{NAME}\b\s*\)?)+"
-_OF_TYPE = re.compile(rf"(?i)\(\s*({NAME})\s+ptr\s*(\[[^\[\]]*\])\s*\)(?={_PATH})")
-_OF_ADDRESS = re.compile(rf"\[([^\[\]]*)\]({_PATH})")
-_OF_NAME = re.compile(rf"(?<![\w@?$.])({NAME}(?:\.{NAME})+)")
-_MEASURE = re.compile(rf"(?i)\b(sizeof|lengthof|type)\s+({NAME}(?:\.{NAME})*)")
-_LENGTH = re.compile(rf"(?<![\w@?$])\$\s*-\s*({NAME})")
-_STATEMENT = re.compile(
+_OF_TYPE = rf"(?i)\(\s*({NAME})\s+ptr\s*(\[[^\[\]]*\])\s*\)(?={_PATH})"
+_OF_ADDRESS = rf"\[([^\[\]]*)\]({_PATH})"
+_OF_NAME = rf"(?<![\w@?$.])({NAME}(?:\.{NAME})+)"
+_MEASURE = rf"(?i)\b(sizeof|lengthof|type)\s+({NAME}(?:\.{NAME})*)"
+_LENGTH = rf"(?<![\w@?$])\$\s*-\s*({NAME})"
+_STATEMENT = (
     rf"(?is)(\s*(?:{NAME}\s*::?\s*)*(?:(?:lock|rep|repn?[ez])\s+)?)({NAME})(\s+)(?!(?:equ|proc|endp)\b)(.*)"
 )
-_SIZED = re.compile(r"(?i)\b(?:ptr|offset|imagerel|lroffset|short)\b")
-_REGISTER = re.compile(r"(?i)[a-z]{1,4}\d{0,2}[bwd]?|st\s*\(\d\)")
-_OWN_SIZE = re.compile(
+_SIZED = r"(?i)\b(?:ptr|offset|imagerel|lroffset|short)\b"
+_REGISTER = r"(?i)[a-z]{1,4}\d{0,2}[bwd]?|st\s*\(\d\)"
+_OWN_SIZE = (
     r"(?i)movzx|movsxd?|v?cvtu?si2s[sd]|v?cvtusi2s[sd]|sh[lr]|sa[lr]|ro[lr]|rc[lr]|crc32|call|jmp|push|pop"
 )
 """Instructions whose operand in memory may have another size than their register."""
@@ -97,20 +97,20 @@ class MasmTypes:
     def takes(self, text: str) -> bool:
         """Read a definition; False for any other statement. Variables are noted, and remain to be made.
         Raises NotConstant."""
-        if match := _OPENING.match(text):
+        if match := re.match(_OPENING, text):
             self._opened(match)
         elif self._open:
-            if match := _CLOSING.match(text):
+            if match := re.match(_CLOSING, text):
                 self._closed()
-            elif match := _DATUM.match(text):
+            elif match := re.match(_DATUM, text):
                 self._field(match)
             elif re.match(r"(?i)\s*(?:org|align|even)\b", text):
                 raise NotConstant("ORG and ALIGN in a structure are not followed.")
-        elif match := _TYPEDEF.match(text):
+        elif match := re.match(_TYPEDEF, text):
             size = self._sizes.get(match[2].lower()) or self._size_of(match[2].lower())
             self._sizes[match[1].lower()] = size
         elif re.match(r"(?i)\s*assume\b", text):
-            for register, structure in _ASSUMED.findall(text):
+            for register, structure in re.findall(_ASSUMED, text):
                 self._assumed[register.lower()] = structure.lower()
         else:
             self._note(text)
@@ -149,7 +149,10 @@ class MasmTypes:
 
     def _note(self, text: str) -> None:
         """Note the variables of a statement."""
-        if (match := _DATUM.match(text)) and (kind := match[2].lower()) in {*self._sizes, *self._structures}:
+        if (match := re.match(_DATUM, text)) and (kind := match[2].lower()) in {
+            *self._sizes,
+            *self._structures,
+        }:
             try:
                 found = self._variable(kind, _count(match[3]))
                 self._position += found.size * found.count
@@ -160,12 +163,12 @@ class MasmTypes:
                 self._variables[match[1].lower()] = found
             return
         self._stretch += bool(text.strip())
-        if match := _EXTERNAL.match(text):
+        if match := re.match(_EXTERNAL, text):
             for each in arguments(match[1]):
                 name, _, kind = (part.strip().lower() for part in each.partition(":"))
                 if kind in self._sizes or kind in self._structures:
                     self._variables[name.split()[-1]] = self._variable(kind, 1)
-        elif (match := _LABEL.match(text)) and match[2].lower() in self._sizes:
+        elif (match := re.match(_LABEL, text)) and match[2].lower() in self._sizes:
             self._variables[match[1].lower()] = self._variable(match[2].lower(), 1)
 
     def _variable(self, kind: str, count: int) -> _MasmField:
@@ -183,12 +186,12 @@ class MasmTypes:
 
     def replaced(self, text: str) -> str:
         """The text with places of fields and sizes of what is known as numbers."""
-        text = _LENGTH.sub(self._length, _MEASURE.sub(self._measured, text))
+        text = re.sub(_LENGTH, self._length, re.sub(_MEASURE, self._measured, text))
         if not self._structures or "." not in text:
             return text
-        text = _OF_TYPE.sub(lambda match: f"{match[2]}.{match[1]}", text)
-        text = _OF_ADDRESS.sub(self._of_address, text)
-        return _OF_NAME.sub(self._of_name, text)
+        text = re.sub(_OF_TYPE, lambda match: f"{match[2]}.{match[1]}", text)
+        text = re.sub(_OF_ADDRESS, self._of_address, text)
+        return re.sub(_OF_NAME, self._of_name, text)
 
     def _measured(self, match: re.Match[str]) -> str:
         how, names = match[1].lower(), match[2].lower().split(".")
@@ -253,25 +256,25 @@ class MasmTypes:
         return found
 
     def _sized(self, text: str) -> str:
-        match = _STATEMENT.fullmatch(text)
+        match = re.fullmatch(_STATEMENT, text)
         if match is None or match[2].lower() in self._sizes or self._is_datum(text):
             return text
         listed = arguments(match[4])
         has_register = any(self._is_register(each) for each in listed)
-        if has_register and not _OWN_SIZE.fullmatch(match[2]):
+        if has_register and not re.fullmatch(_OWN_SIZE, match[2]):
             return text
         parts = [self._with_size(each) for each in listed]
         return text if parts == listed else f"{match[1]}{match[2]}{match[3]}{', '.join(parts)}"
 
     def _is_datum(self, text: str) -> bool:
-        match = _DATUM.match(text)
+        match = re.match(_DATUM, text)
         return match is not None and match[2].lower() in self._sizes and match[1] is not None
 
     def _is_register(self, operand: str) -> bool:
-        return _REGISTER.fullmatch(operand) is not None and operand.lower() not in self._variables
+        return re.fullmatch(_REGISTER, operand) is not None and operand.lower() not in self._variables
 
     def _with_size(self, operand: str) -> str:
-        if _SIZED.search(operand):
+        if re.search(_SIZED, operand):
             return operand
         sizes = {
             self._variables[word.lower()].size
@@ -286,7 +289,7 @@ def _count(text: str) -> int:
     """Elements of an initial value: ``1, 2``, ``4 dup (?)``, ``'text'``. Raises NotConstant."""
     count = 0
     for each in arguments(text):
-        if match := _COPIES.match(each):
+        if match := re.match(_COPIES, each):
             count += value(match[1], {}) * _count(match[2])
         elif each[:1] in "'\"" and each[-1:] == each[:1] and len(each) > 1:
             count += len(each) - 2
