@@ -1,4 +1,4 @@
-# Vector operations with three sources share a way to the registers with stores of vectors and transfers (M44).
+# Vector operations with three sources share a way to the registers with vector stores and transfers (M44).
 
 cdef enum:
     _WAYS = 2  # Ways of third sources, of one of the pipes each.
