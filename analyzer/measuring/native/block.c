@@ -115,15 +115,13 @@ static int by_time_stamps(const struct pair *pair, int number) {
 }
 
 /* As in BHive's profiler, a sample counts only if the system neither switched to another program nor served a page
- * fault meanwhile. The kernel counts both, with or without hardware counters. Of slow code, in whose runs a switch may always
- * happen, the fastest run counts instead. */
+ * fault meanwhile. The kernel counts both, with or without hardware counters. In the runs of slow code a switch may always
+ * happen: the fastest run counts instead. */
 static int sample(const struct pair *pair, int number) {
     struct disturbances before = sandbox_disturbances();
     int sound = options.source == TIME_STAMPS ? by_time_stamps(pair, number) : by_counters(pair, number);
     struct disturbances after = sandbox_disturbances();
-    if (pair->slow)
-        return sound;
-    int switched = after.switches != before.switches, faulted = after.faults != before.faults;
+    int switched = !pair->slow && after.switches != before.switches, faulted = after.faults != before.faults;
     result->switched += switched;
     result->faulted += faulted;
     return sound && !switched && !faulted;
@@ -140,8 +138,7 @@ static void measure(const struct pair *pair) {
     uint64_t ignored[1 + MOST_EVENTS];
     for (int i = 0; i < 3; i++)
         run_pair(pair, ignored, ignored);
-    if (!pair->slow)
-        sample(pair, 0); /* with page faults of this program itself */
+    sample(pair, 0); /* with page faults of this program itself */
     result->switched = result->faulted = 0;
     sandbox_measuring(1);
     int count = 0;
