@@ -18,6 +18,23 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+VSCODE = "tests/editors/test_vscode_"
+FIRST, STEP = 0.05, 0.17
+"""Where in the run the files of VS Code stand, as parts of the number of files: it is installed meanwhile."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the files of VS Code over the run: one of them waits more than it computes, and several at a
+    time wait for each other."""
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    order = [name for name in files if not name.startswith(VSCODE)]
+    for number, name in enumerate(each for each in files if each.startswith(VSCODE)):
+        order.insert(int((FIRST + STEP * number) * len(files)), name)
+    items[:] = [item for name in order for item in files[name]]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "timed: measures this processor while nothing else runs (dev/test)")
 
