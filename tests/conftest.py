@@ -19,7 +19,7 @@ settings.load_profile("untimed")
 
 
 VSCODE = "tests/editors/test_vscode_"
-FIRST, STEP = 0.05, 0.17
+FIRST, STEP = 0.15, 0.15
 """Where in the run the files of VS Code stand, as parts of the number of files: it is installed meanwhile."""
 
 

@@ -21,6 +21,7 @@ from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.registers import is_simd
 
 ONE_POSITION = "one-position"
 ONE_PASS = "one-pass"
@@ -39,6 +40,7 @@ CODES = {
     "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
     "slower-conversions": "conversions from 512 to 256 bits take the published time, on cores where loops "
     "took longer",
+    "ternary-logic": "VPTERNLOG takes the published time, on cores where loops took longer",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -93,6 +95,7 @@ def assumptions(
         _loop_branch,
         _fastest_state,
         _slower_conversions,
+        _ternary_logic,
         _older_microcode,
         _no_denormals,
     )
@@ -257,6 +260,25 @@ def _halves_zmm(template: InstructionTemplate) -> bool:
         template.memory_operands and template.instruction.encoding.evex
     )
     return registers[0].startswith("YMM") and bool(wide)
+
+
+def _ternary_logic(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    stores = any(
+        access.written and any(is_simd(operand.name) for operand in template.register_inputs)
+        for template in prediction.instructions
+        for access in template.memory_operands
+    )
+    percent = partial(caveats.ternary_logic_percent, name=core, stores=stores)
+    found = _where(prediction.instructions, percent)
+    if found and prediction.mode is Mode.LOOP:
+        names = _mnemonics(prediction.instructions, found)
+        others = " and vector stores" if stores else ""
+        message = (
+            f"The figure has the published time of {listed(names)}. On {core}, loops of such instructions"
+            f"{others} took up to {percent(names[0])} % longer, by an unknown rule."
+        )
+        yield Assumption("ternary-logic", message, found, {"most_percent": percent(names[0])})
 
 
 def _only_writes_target(template: InstructionTemplate) -> bool:

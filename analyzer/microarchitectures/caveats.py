@@ -86,6 +86,13 @@ NARROWING_CONVERSIONS = Source(
     "Loops of 1, 2, 4 and 8 VCVTPD2PS of 512 bits took 1.51, 3.02, 5.62 and 12.08 cycles on an EPYC 9004, "
     "other runs up to 1.70 each, and so did VCVTPD2DQ and VCVTPS2PH; uops.info publishes 1.33",
 )
+TERNARY_LOGIC = Source(
+    Certainty.MEASURED,
+    "VPTERNLOG on a Zen 4",
+    "Loops of 4, 8 and 16 VPTERNLOGD of 256 bits took 1.14, 2.22 and 4.31 cycles on an EPYC 9004 (VPXORD "
+    "1.00, 2.00 and 4.00), of 4 and 8 of 512 bits 2.61 and 4.52. With 4 and 6 vector stores 8 took 6.85 and "
+    "8.72 (512 bits 14.4 and 17.6); with one or two 2.2 and 2.3 (5.3 and 7.4); 12 with 4 took 8.65 (16.75)",
+)
 SHORT_LOOPS = Source(
     Certainty.MEASURED,
     "short loops on a Zen 3",
@@ -170,6 +177,7 @@ _UNCERTAIN_TARGETS = {
 _HALF_CYCLES = {"ZEN3": r"v?(div|sqrt)[ps][sd]"}
 _LOOP_BRANCHES = {"ZEN4": ((r"mulx?", 1.5), (r"v?movmskp[sd]", 1.3), (r"v?u?comis[sd]", 0.5))}
 _NARROWING_CONVERSIONS = {"ZEN4": (r"vcvt(ps2ph|t?pd2u?dq|pd2ps|u?qq2ps)", 28)}
+_TERNARY_LOGIC = {"ZEN4": (31, 116)}
 _MERGED_LOADS = {"ZEN4": 0.75}
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
@@ -257,6 +265,15 @@ def slower_conversion_percent(mnemonic: str, name: str) -> int:
     not known to (NARROWING_CONVERSIONS)."""
     pattern, percent = _NARROWING_CONVERSIONS.get(name, ("", 0))
     return percent if re.fullmatch(pattern, mnemonic) else 0
+
+
+def ternary_logic_percent(mnemonic: str, name: str, *, stores: bool) -> int:
+    """Per cent by which measured loops of VPTERNLOG, or of it and vector stores, took longer than the figure;
+    0: not known to (TERNARY_LOGIC)."""
+    alone, beside_stores = _TERNARY_LOGIC.get(name, (0, 0))
+    if not re.fullmatch(r"vpternlog[dq]", mnemonic):
+        return 0
+    return beside_stores if stores else alone
 
 
 def merged_load_cycles(name: str) -> float:
