@@ -64,6 +64,7 @@ _FLOAT_ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|hadd|hsub|addsub|dp)[ps][sdh]|vfn?m(add|sub|addsub|subadd)\d+[ps][sdh]"
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
 )
+_TERNARY_LOGIC = re.compile(r"vpternlog[dq]")
 _CONDITIONAL = r"j(?!mp)|loop"
 _SHORT = 2
 """Most instructions of a loop that consists of one instruction and its end."""
@@ -263,22 +264,22 @@ def _halves_zmm(template: InstructionTemplate) -> bool:
 
 
 def _ternary_logic(prediction: Prediction) -> Iterator[Assumption]:
+    found = _where(prediction.instructions, _TERNARY_LOGIC.fullmatch)
+    if not found or prediction.mode is not Mode.LOOP:
+        return
     core = prediction.microarchitecture
     stores = any(
         access.written and any(is_simd(operand.name) for operand in template.register_inputs)
         for template in prediction.instructions
         for access in template.memory_operands
     )
-    percent = partial(caveats.ternary_logic_percent, name=core, stores=stores)
-    found = _where(prediction.instructions, percent)
-    if found and prediction.mode is Mode.LOOP:
-        names = _mnemonics(prediction.instructions, found)
-        others = " and vector stores" if stores else ""
+    if percent := caveats.ternary_logic_percent(core, stores=stores):
+        names, others = _mnemonics(prediction.instructions, found), " and vector stores" if stores else ""
         message = (
             f"The figure has the published time of {listed(names)}. On {core}, loops of such instructions"
-            f"{others} took up to {percent(names[0])} % longer, by an unknown rule."
+            f"{others} took up to {percent} % longer, by an unknown rule."
         )
-        yield Assumption("ternary-logic", message, found, {"most_percent": percent(names[0])})
+        yield Assumption("ternary-logic", message, found, {"most_percent": percent})
 
 
 def _only_writes_target(template: InstructionTemplate) -> bool:

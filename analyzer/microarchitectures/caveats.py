@@ -267,12 +267,10 @@ def slower_conversion_percent(mnemonic: str, name: str) -> int:
     return percent if re.fullmatch(pattern, mnemonic) else 0
 
 
-def ternary_logic_percent(mnemonic: str, name: str, *, stores: bool) -> int:
+def ternary_logic_percent(name: str, *, stores: bool) -> int:
     """Per cent by which measured loops of VPTERNLOG, or of it and vector stores, took longer than the figure;
     0: not known to (TERNARY_LOGIC)."""
     alone, beside_stores = _TERNARY_LOGIC.get(name, (0, 0))
-    if not re.fullmatch(r"vpternlog[dq]", mnemonic):
-        return 0
     return beside_stores if stores else alone
 
 
