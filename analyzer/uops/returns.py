@@ -8,7 +8,7 @@ from cyclelens.analyzer.model.units import Role, UnitSet
 from msgspec.structs import replace
 
 _FUSED = 2
-"""Most uops in one slot: micro-fusion joins two (docs/pipeline.md 2.6)."""
+"""Most uops in one slot: micro-fusion joins two (docs/pipeline.md 2.11)."""
 _FEWEST = 3
 """Uops of a return that are never too many: a load, a jump and a change of the stack pointer."""
 
