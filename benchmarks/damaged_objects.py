@@ -17,6 +17,7 @@ import random
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -35,6 +36,9 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import ProfileError
 from elftools.elf.elffile import ELFFile
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
 from testkit.foreign_objects import big, fat
 
 FOUND = Path(__file__).parents[1] / "build" / "mutants"

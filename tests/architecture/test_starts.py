@@ -58,3 +58,11 @@ def test_the_analysis_of_a_text_loads_no_library_of_the_server_or_for_objects() 
     )
     assert "cyclelens" in loaded
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "elftools"} == set()
+
+
+def test_programs_that_use_what_tests_share_find_it() -> None:
+    """A benchmark is started from a shell, where pytest has not put ``tests`` on the path."""
+    for file in (ROOT / "benchmarks").glob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if "from testkit" in text:
+            assert "sys.path" in text.partition("from testkit")[0], file.name
