@@ -77,13 +77,12 @@ cdef class CanonicalKeys:
         return key or (_key_of_code(block) if self._several_places else ())
 
     cdef object _key(self, object block):
-        cdef list kinds, registers, places
+        cdef list kinds, registers
         cdef bint stores
         cdef int met, key
         cdef FlatInstruction flat
         kinds = []
         registers = []
-        places = []
         stores = False
         met = 1
         self._block += 1
@@ -104,11 +103,10 @@ cdef class CanonicalKeys:
                     self._places[key] = met
                     met += 1
                 registers.append(self._places[key])
-            places.append(flat.numbers)
             stores = stores or flat.like.stores
         if stores and self._stores_differ:
             return ()
-        others = tuple(places) if stores else ()
+        others = _numbers_of(block) if stores else ()
         return (block.loop, block.alignment, b"".join(kinds), bytes(registers), others)
 
     cdef int tell(self, FlatInstruction flat) except -1:
@@ -127,7 +125,8 @@ cdef class CanonicalKeys:
             self._known.clear()
             self._kinds.clear()
         numbers = []
-        for cached, rows in enumerate(flat.like.without_names(flat.integers())):
+        own = flat.integers()
+        for cached, rows in enumerate(flat.like.without_names(&own[0])):
             key = (cached, rows, flat.like.tp_name)
             if key not in self._kinds:
                 # Numbers are not reused: instructions keep theirs.
@@ -135,6 +134,11 @@ cdef class CanonicalKeys:
             numbers.append(self._kinds[key])
         kinds = self._known[kind] = array("i", numbers).tobytes()
         return kinds
+
+
+cdef tuple _numbers_of(object block):
+    """Constants and addresses of the block's instructions."""
+    return tuple([flatten(entry).numbers() for entry in block.entries])
 
 
 def _key_of_code(block):

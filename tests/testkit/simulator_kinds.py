@@ -58,7 +58,8 @@ KINDS = {
     "shared": """
         back_end.alternation back_end.chance back_end.turns
         results.accounting results.tally
-        tables.arrays tables.constants tables.entries tables.flat tables.in_flight tables.layout
+        tables.arrays tables.constants tables.entries tables.flat tables.flat_siblings tables.in_flight
+        tables.layout
         tables.macro_tables tables.operations tables.program tables.queues tables.ranges tables.rows
         tables.tables
     """,

@@ -24,6 +24,20 @@ cdef enum:
 _INTERNAL = ValueKind.INTERNAL
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
+cdef struct KeyPlace:
+    # Where the integers hold a register or flag, and which of the instruction's ``keys`` it is.
+    int place
+    int slot
+
+
+cdef struct AddressPlace:
+    # Where a uop with a known address begins, whether it loads, and whether the instruction encodes scale and
+    # displacement.
+    int start
+    int loads
+    int encoded
+
+
 cdef class FlatOriginal:
     """An instruction with its own template, as one array of integers: an ``Instruction``, the keys of its
     register outputs and merges, the sizes of IDQ uops and fused uops, then a ``BlockUop``, ``Operand`` and
@@ -39,16 +53,21 @@ cdef class FlatOriginal:
     cdef bint adds
     cdef bint merges
     cdef bint stores
-    cdef int[::1] ints
-    # Indices of registers and flags in the integers, except the merges, which siblings share.
-    cdef int[::1] key_places
+    cdef bytes costs  # What cores that count macro-ops need besides (``_macro_costs``); None until then.
+    cdef int *ints
+    cdef int length  # Number of these integers.
+    # Registers and flags in the integers, except the merges, which siblings share.
+    cdef KeyPlace *key_places
+    cdef int key_count
     cdef bytes keys  # Registers and flags, each once.
-    cdef int[::1] slots  # Number of the register or flag at each of these indices.
-    cdef int[::1] _named  # Index of the name that siblings replace; -1 for none.
-    cdef int[::1] addresses  # For every uop with a known address: where it begins, ...
-    cdef int[::1] loads  # ... whether it loads, ...
-    cdef int[::1] encoded  # ... and whether the instruction encodes scale and displacement.
+    cdef AddressPlace *addresses
+    cdef int address_count
     cdef bint chases  # Whether the address of a load decides if it may chase a pointer.
+
+    def __dealloc__(self):
+        free(self.ints)
+        free(self.key_places)
+        free(self.addresses)
 
     def __init__(self, template, names=()):
         """``names``: registers that siblings replace by their own."""
@@ -129,86 +148,102 @@ cdef class FlatOriginal:
 
     cdef bytes _renamed_keys(self, object names):
         """Registers and flags, each once, of a sibling with these names."""
-        new = [KEYS.register(name) for name in names]
-        keys, named = self.keys, self._named
-        return bytes([keys[i] if named[i] < 0 else new[named[i]] for i in range(len(keys))])
+        return self.keys.translate(bytes.maketrans(self._names, bytes(map(KEYS.register, names))))
 
-    cdef tuple without_names(self, int[::1] ints):
+    cdef tuple without_names(self, int *ints):
         """The integers of this instruction or a sibling as bytes, without addresses, with classes instead of
         registers and flags, and with marks for equal ones. The second value also omits what only predecoder
         and decoders need."""
         cdef BlockUop *uop
-        cdef Instruction *head = <Instruction *> &ints[0]
-        slots, classes = bytes(self.slots), KEYS.classes
-        for place in range(len(self.key_places)):
-            ints[self.key_places[place]] = _NAMELESS + <int> classes[self.keys[self.slots[place]]]
-        for place in range(len(self.addresses)):
-            uop = <BlockUop *> &ints[self.addresses[place]]
+        cdef Instruction *head = <Instruction *> ints
+        cdef bytes slots = (<char *> self.key_places)[: self.key_count * sizeof(KeyPlace)]
+        classes = KEYS.classes
+        for number in range(self.key_count):
+            ints[self.key_places[number].place] = _NAMELESS + <int> classes[
+                self.keys[self.key_places[number].slot]
+            ]
+        for number in range(self.address_count):
+            uop = <BlockUop *> (ints + self.addresses[number].start)
             uop.scale = uop.displacement = 0
-        decoded = bytes(ints) + slots
+        decoded = (<char *> ints)[: self.length * sizeof(int)] + slots
         # ``Layout.key`` contains these where they matter.
         head.length = head.opcode = head.lcp = head.fusible = head.complex_decoder = head.simple_decoders = 0
-        return decoded, bytes(ints) + slots
+        return decoded, (<char *> ints)[: self.length * sizeof(int)] + slots
 
     cdef int _lay(
         self, Instruction *head, list written, object merged, object idq_uops, object fused_uops, object uops
     ) except -1:
         """Set the integers, and note where they hold registers, flags and addresses."""
-        cdef BlockUop row
-        cdef list ints = [(<int *> head)[place] for place in range(_INSTRUCTION_INTS)]
-        cdef list addresses = []
-        cdef list loads = []
-        cdef list encoded = []
-        cdef list places = [
-            &head.move_source - <int *> head,
-            &head.move_target - <int *> head,
-            &head.symbol_source - <int *> head,
-            &head.offset_key0 - <int *> head,
-            &head.offset_key1 - <int *> head,
-            *range(_INSTRUCTION_INTS, _INSTRUCTION_INTS + len(written)),
-        ]
-        ints += map(KEYS.register, written)
-        ints += map(KEYS.register, merged)
-        ints += idq_uops
-        ints += fused_uops
+        cdef BlockUop *row
+        cdef AddressPlace *address
+        cdef dict slots = {}
+        cdef int place, own = 5  # Keys of ``Instruction``.
+        sizes = [*map(KEYS.register, merged), *idq_uops, *fused_uops]
+        operands, results = head.operands_count, head.results_count
+        place = _INSTRUCTION_INTS + len(written) + len(sizes)
+        self.length = place + _UOP_INTS * len(uops) + 2 * operands + 3 * results
+        self.ints = <int *> enlarged(NULL, 0, self.length * sizeof(int))
+        own += len(written) + 2 * len(uops) + operands + results
+        self.key_places = <KeyPlace *> enlarged(NULL, 0, own * sizeof(KeyPlace))
+        self.addresses = <AddressPlace *> enlarged(NULL, 0, (1 + len(uops)) * sizeof(AddressPlace))
+        self.key_count = self.address_count = 0
         self.chases = False
+        memcpy(self.ints, head, sizeof(Instruction))
+        self._note_key(slots, &head.move_source - <int *> head)
+        self._note_key(slots, &head.move_target - <int *> head)
+        self._note_key(slots, &head.symbol_source - <int *> head)
+        self._note_key(slots, &head.offset_key0 - <int *> head)
+        self._note_key(slots, &head.offset_key1 - <int *> head)
+        for number, name in enumerate(written, _INSTRUCTION_INTS):
+            self.ints[number] = KEYS.register(name)
+            self._note_key(slots, number)
+        for number, size in enumerate(sizes, _INSTRUCTION_INTS + len(written)):
+            self.ints[number] = size
         for position, uop in enumerate(uops):
-            self._fill_uop(&row, uop)
+            row = <BlockUop *> (self.ints + place)
+            self._fill_uop(row, uop)
             row.first = position == 0
             row.last = position + 1 == len(uops)
-            start = len(ints)
-            places += (start + (&row.base - <int *> &row), start + (&row.index - <int *> &row))
+            self._note_key(slots, place + (&row.base - <int *> row))
+            self._note_key(slots, place + (&row.index - <int *> row))
             if row.has_address:
+                address = &self.addresses[self.address_count]
+                self.address_count += 1
+                address.start = place
+                address.loads = row.kind == LOAD
                 access = self.template.memory_operands[uop.memory_operand]
-                addresses.append(start)
-                loads.append(row.kind == LOAD)
-                encodes = _is_encoded(self.template, access)
-                encoded.append(encodes)
-                self.chases = self.chases or (row.kind == LOAD and encodes and row.base >= 0)
-            ints += [(<int *> &row)[place] for place in range(_UOP_INTS)]
-        for value in [value for uop in uops for value in uop.inputs]:
-            self._lay_value(ints, places, value)
-        for value, latency in [result for uop in uops for result in uop.outputs]:
-            self._lay_value(ints, places, value)
-            ints.append(latency)
-        self.ints = column(ints)
+                address.encoded = _is_encoded(self.template, access)
+                self.chases = self.chases or (address.loads and address.encoded and row.base >= 0)
+            place += _UOP_INTS
+        for uop in uops:
+            for value in uop.inputs:
+                self._lay_value(slots, place, value)
+                place += 2
+        for uop in uops:
+            for value, latency in uop.outputs:
+                self._lay_value(slots, place, value)
+                self.ints[place + 2] = latency
+                place += 3
         check_row(self.ints, "a uop between instructions" if self.template is None else self.template.name)
-        self.key_places = column([place for place in places if ints[place] != NO_KEY])
-        found = [self.ints[place] for place in self.key_places]
-        self.keys = bytes(dict.fromkeys(found))
-        self.slots = column([self.keys.index(key) for key in found])
-        self._named = column([self._names.find(key) for key in self.keys])
-        self.addresses = column(addresses)
-        self.loads = column(loads)
-        self.encoded = column(encoded)
+        self.keys = bytes(slots)
 
-    cdef int _lay_value(self, list ints, list places, tuple value) except -1:
-        """Append an operand: whether it is an internal value of the instruction, and its number or key."""
+    cdef int _lay_value(self, dict slots, int place, tuple value) except -1:
+        """Set an operand: whether it is an internal value of the instruction, and its number or key."""
         kind, name = value
-        internal = kind is _INTERNAL
-        if not internal:
-            places.append(len(ints) + 1)
-        ints += (internal, int(name) if internal else KEYS.number(value))
+        if kind is _INTERNAL:
+            self.ints[place] = 1
+            self.ints[place + 1] = int(name)
+        else:
+            self.ints[place + 1] = KEYS.number(value)
+            self._note_key(slots, place + 1)
+
+    cdef int _note_key(self, dict slots, int place) except -1:
+        """Note that there is a register or flag at this place, if there is one."""
+        cdef int key = self.ints[place]
+        if key != NO_KEY:
+            self.key_places[self.key_count].place = place
+            self.key_places[self.key_count].slot = slots.setdefault(key, len(slots))
+            self.key_count += 1
 
     cdef int _fill_uop(self, BlockUop *row, object uop) except -1:
         """Set all members of a uop but its place within the instruction."""
@@ -263,140 +298,6 @@ cdef class FlatUop(FlatOriginal):
         head.move_source = head.move_target = head.symbol_source = NO_KEY
         head.offset_key0 = head.offset_key1 = NO_KEY
         self._lay(&head, [], (), (1,), (1,), (uop,))
-
-
-@cython.final
-cdef class FlatInstruction:
-    """An instruction of a block as integers: the part shared with its siblings, and its own part."""
-
-    cdef readonly FlatOriginal like
-    cdef readonly object instruction
-    cdef object macro_row  # The values that cores that count macro-ops need (``Operations``).
-    cdef object maker
-    cdef bytes kinds  # The part of it that alike blocks share, and the ``CanonicalKeys`` that computed it.
-    cdef bytes keys
-    cdef long long symbol_delta
-    cdef object encoding
-    cdef bint _differs  # Whether it is another instruction than that of ``like``.
-    cdef int _length
-    cdef int _opcode
-    cdef bint _lcp
-    cdef bint _extra_slot
-    cdef int _added
-    cdef int _scale
-    cdef int _displacement
-    # The constant by which its result differs from the value that it continues, and its addresses.
-    cdef tuple numbers
-    cdef tuple _value  # See ``value``; None before it is asked for.
-
-    def __init__(self, FlatOriginal original, instruction, names):
-        """``names``: the registers that replace those that ``original`` was made with."""
-        self.like = original
-        self.instruction = instruction
-        self.macro_row = None
-        self.maker = None
-        self.kinds = b""
-        self.keys = self.like._renamed_keys(names) if names else self.like.keys
-        self.symbol_delta = symbol_delta(self.like.symbol_sign, instruction) if self.like.symbol_sign else 0
-        self.encoding = instruction.encoding
-        self._differs = instruction is not self.like.instruction
-        immediate = instruction.immediate
-        self._length = len(instruction.code)
-        self._opcode = self.encoding.opcode_offset
-        self._lcp = instruction.has_length_changing_prefix
-        self._extra_slot = immediate is not None and _needs_extra_slot(self.like.template, immediate)
-        self._added = added_constant(instruction) or 0 if self.like.adds else 0
-        self._scale = instruction.scale
-        self._displacement = _in_32_bits(instruction.displacement)
-        cdef BlockUop *uop
-        numbers = [self.symbol_delta]
-        for place in range(len(self.like.addresses)):
-            if self.like.encoded[place]:
-                numbers += (self._scale, self._displacement)
-            else:
-                uop = <BlockUop *> &self.like.ints[self.like.addresses[place]]
-                numbers += (uop.scale, uop.displacement)
-        self.numbers = tuple(numbers)
-        self._value = None
-
-    cdef void lay(self, int *ints) noexcept:
-        """Write its integers; there must be room for as many as ``like`` has."""
-        memcpy(ints, &self.like.ints[0], self.like.ints.shape[0] * sizeof(int))
-        if self._differs:
-            self._lay_own(ints)
-
-    cdef void _lay_own(self, int *ints) noexcept:
-        """Overwrite the names and numbers of ``like`` by its own."""
-        cdef BlockUop *uop
-        cdef Instruction *head = <Instruction *> ints
-        cdef const unsigned char *keys = self.keys
-        if self.encoding is not self.like.encoding:
-            head.length = self._length
-            head.opcode = self._opcode
-            head.lcp = self._lcp
-        head.extra_slot = self._extra_slot
-        if self.like.adds:
-            head.added = self._added
-        for place in range(self.like.key_places.shape[0]):
-            ints[self.like.key_places[place]] = keys[self.like.slots[place]]
-        for place in range(self.like.addresses.shape[0]):
-            uop = <BlockUop *> &ints[self.like.addresses[place]]
-            if self.like.encoded[place]:
-                uop.scale = self._scale
-                uop.displacement = self._displacement
-            uop.pointer_chasing = self.like.loads[place] and _may_chase(uop.base, uop.displacement)
-
-    cdef int[::1] integers(self):
-        """Its integers as a new array."""
-        cdef int[::1] own = ints(self.like.ints.shape[0])
-        self.lay(&own[0])
-        return own
-
-    cdef list output_keys(self):
-        """Keys of its register outputs."""
-        cdef int[::1] own = self.integers()
-        cdef Instruction *head = <Instruction *> &own[0]
-        return [own[_INSTRUCTION_INTS + place] for place in range(head.outputs_count)]
-
-    cdef object kind(self):
-        """Everything in which siblings' rows differ, except names and addresses."""
-        chases = self.like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
-        return (self.like, self.encoding, chases, self._extra_slot, self._added)
-
-    cdef tuple value(self):
-        """Composition of the only register result: kind, keys of base and index, scale and constant."""
-        if self._value is None:
-            rule = value_rule(self.like.template, self.instruction)
-            base, index = KEYS.register(rule.base), KEYS.register(rule.index)
-            self._value = (rule.kind, base, index, rule.scale, rule.delta)
-        return self._value
-
-
-cdef FlatInstruction flatten(object entry):
-    """The rows of an instruction of a block. Entries of built blocks keep theirs; those of a template that
-    was changed are created anew. Raises ValueError for numbers out of range."""
-    cdef FlatInstruction flat, like
-    flat = getattr(entry, "flat", None)
-    if flat is not None:
-        return flat
-    if isinstance(entry, Sibling):
-        original = entry.original
-        names = () if entry.names == original.names else entry.names
-        like = original.flat or flatten(original)
-        flat = entry.flat = FlatInstruction(like.like, entry.instruction, names)
-        return flat
-    if isinstance(entry, Original):
-        made = _original(entry.template(), entry.names)
-        flat = entry.flat = FlatInstruction(made, entry.instruction, ())
-        return flat
-    return FlatInstruction(_original(entry.template(), ()), entry.instruction, ())
-
-
-cdef FlatOriginal _original(object template, object names):
-    try:
-        return FlatOriginal(template, names)
-    except OverflowError as error:
-        raise ValueError(f"{template.name}: one of its numbers is too large ({error})") from None
 
 
 def _is_encoded(template, access):

@@ -122,7 +122,7 @@ cdef class Layout:
         if moves:
             # Extra uops count as younger than all uops fetched before them, a line at a time (L3).
             self._tell_number(self.first_group_end if self.program.loop else self.program.alignment)
-        return bytes(self._told[: self._length])
+        return (<char *> &self._told[0])[: self._length * sizeof(int)]
 
     cdef void _tell(self, int[::1] column, int count) noexcept nogil:
         """Append the count and this many numbers to the key."""

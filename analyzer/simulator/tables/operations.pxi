@@ -88,7 +88,8 @@ cdef class Operations:
 
     cdef int fill(self, object block) except -1:
         """Add a block that ``Program`` already holds."""
-        cdef long long[::1] row
+        cdef const int *costs
+        cdef int count
         cdef FlatInstruction flat
         count = self.program.instructions
         if (
@@ -101,21 +102,25 @@ cdef class Operations:
         pair = _NO_PAIR
         for i, entry in enumerate(block.entries):
             flat = flatten(entry)
-            row = operations_row(flat) if flat.macro_row is None else flat.macro_row
-            self._costs_and_effect(i, row)
-            if row[_MOVES]:
+            if flat.effect is None:
+                _find_macro_row(flat)
+            costs = <const int *> <const char *> flat.like.costs
+            self._set_costs(i, costs)
+            self._set_effect(i, <const long long *> <const char *> flat.effect)
+            if costs[_MOVES]:
                 pair = i
             elif pair != _NO_PAIR:
                 self._pair(block, pair, i)
                 pair = _NO_PAIR
             count = self.program.instruction[i].uop_count
-            first_late = _OPERATION_FIELDS + 2 * count
-            for place in range(_OPERATION_FIELDS, _OPERATION_FIELDS + count):
-                self.t_traits[uop] = row[place]
-                self.t_busy[uop] = row[place + count]
+            costs += _COST_FIELDS
+            for place in range(count):
+                self.t_traits[uop] = costs[place]
+                self.t_busy[uop] = costs[place + count]
                 uop += 1
-            for place in range(first_late, len(row)):
-                self.late[operand] = row[place]
+            costs += 2 * count
+            for place in range(self.program.instruction[i].operands_count):
+                self.late[operand] = costs[place]
                 operand += 1
         self._lay_out(block)
         if pair != _NO_PAIR:
@@ -151,56 +156,64 @@ cdef class Operations:
         self.m_pair_source[operation] = KEYS.register(source.register)
         self.m_pair_target[operation] = KEYS.register(target.register)
 
-    cdef void _costs_and_effect(self, int i, long long[::1] row) noexcept nogil:
+    cdef void _set_costs(self, int i, const int *row) noexcept nogil:
         self.m_decode_slots[i], self.m_vector_ops[i] = row[0], row[1]
         self.m_begins_group[i], self.m_ends_group[i], self.m_serializing[i] = row[2], row[3], row[4]
+        self.m_lost_slots[i] = row[5]
         self.m_load_seen[i] = 0
         self.m_pair_source[i] = self.m_pair_target[i] = _NO_PAIR
-        self.e_kind[i], self.e_target[i], self.e_source[i], self.e_index[i] = row[6], row[7], row[8], row[9]
-        self.e_scale[i], self.e_constant[i], self.e_operation[i] = row[10], row[11], row[12]
-        self.e_target_bits[i], self.e_high[i], self.e_memory[i] = row[13], row[14], row[15]
-        self.e_memory_bits[i], self.e_relative[i] = row[16], row[17]
+
+    cdef void _set_effect(self, int i, const long long *row) noexcept nogil:
+        self.e_kind[i], self.e_target[i], self.e_source[i], self.e_index[i] = row[0], row[1], row[2], row[3]
+        self.e_scale[i], self.e_constant[i], self.e_operation[i] = row[4], row[5], row[6]
+        self.e_target_bits[i], self.e_high[i], self.e_memory[i] = row[7], row[8], row[9]
+        self.e_memory_bits[i], self.e_relative[i] = row[10], row[11]
         for place in range(4):
-            self.e_unknown[4 * i + place] = row[18 + place]
-        self.m_lost_slots[i] = row[22]
+            self.e_unknown[4 * i + place] = row[12 + place]
 
 cdef enum:
-    _MOVES = 5
-    # After these fields a row has the traits of every uop, then how long each keeps its unit busy, then
-    # how late each of their inputs may come.
-    _OPERATION_FIELDS = 23
+    _MOVES = 6
+    _COST_FIELDS = 7
 
 
-def operations_row(FlatInstruction flat):
-    """The values that an instruction adds to the tables: its costs, whether it is the move of a pair, its
-    effect."""
+cdef int _find_macro_row(FlatInstruction flat) except -1:
+    """Find what an instruction adds to the tables, and what its siblings add with it."""
     template = flat.like.template
-    uops = template.uops
-    ops, effect = template.macro_ops or MacroOps(), effect_of(template, flat.instruction, flat.output_keys())
-    unknown = (*effect.unknown, -1, -1, -1, -1)[:4]
+    if flat.like.costs is None:
+        flat.like.costs = _macro_costs(template)
+    effect = effect_of(template, flat.instruction, flat.output_keys())
     row = (
-        *(ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing),
-        *(ops.moves, effect.kind, effect.target, effect.source, effect.index, effect.scale),
-        *(effect.constant, effect.operation, effect.target_bits, effect.high, effect.memory),
-        *(effect.memory_bits, effect.from_instruction_pointer, *unknown, ops.lost_slots),
-        *(int(uop.traits) for uop in uops),
-        *(uop.busy_eighths for uop in uops),
+        *(effect.kind, effect.target, effect.source, effect.index, effect.scale, effect.constant),
+        *(effect.operation, effect.target_bits, effect.high, effect.memory, effect.memory_bits),
+        *(effect.from_instruction_pointer, *effect.unknown, -1, -1, -1, -1),
     )
-    late = tuple(each for uop in uops for each in uop.late or (0,) * len(uop.inputs))
-    flat.macro_row = array("q", row + late)
-    for number in row[_OPERATION_FIELDS:]:
-        _check_number(template.name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
+    flat.effect = array("q", row).tobytes()
+
+
+cdef bytes _macro_costs(object template):
+    """The costs of an instruction, whether it is the move of a pair, the traits of its uops, how long each
+    keeps its unit busy, and how late each of their inputs may come."""
+    cdef object number
+    ops, uops, name = template.macro_ops or MacroOps(), template.uops, template.name
+    costs = [ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing]
+    costs += [ops.lost_slots, ops.moves]
+    of_uops = [*[int(uop.traits) for uop in uops], *[uop.busy_eighths for uop in uops]]
+    late = [each for uop in uops for each in uop.late or (0,) * len(uop.inputs)]
+    for number in of_uops:
+        _check_number(name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
     for number in late:
-        _check_number(template.name, "delay of an input", number, -_MOST_TIME, _MOST_TIME)
-    for number in row[:_MOVES]:
-        _check_number(template.name, "cost in macro-ops", number, 0, _MOST_PARTS)
-    _check_number(template.name, "number of lost slots", ops.lost_slots, 0, _MOST_PARTS)
-    return flat.macro_row
+        _check_number(name, "delay of an input", number, -_MOST_TIME, _MOST_TIME)
+    for number in costs:
+        _check_number(name, "cost in macro-ops", number, 0, _MOST_PARTS)
+    return array("i", costs + of_uops + late).tobytes()
 
 
 def laid_out(entry):
     """What an entry of a block is laid out as: its integers, the value that it makes, and its row for cores
     that count macro-ops (None without one)."""
     flat = flatten(entry)
-    row = None if flat.like.template.macro_ops is None else list(operations_row(flat))
+    row = None
+    if flat.like.template.macro_ops is not None:
+        _find_macro_row(flat)
+        row = [*array("i", flat.like.costs), *array("q", flat.effect)]
     return list(flat.integers()), flat.value(), row

@@ -178,7 +178,7 @@ cdef class Program:
         cdef bint stores = False, accesses = False
         for flat in flats:
             stores = stores or flat.like.stores
-            accesses = accesses or flat.like.addresses.shape[0] > 0
+            accesses = accesses or flat.like.address_count > 0
         self.exact_memory = self._by_bytes and stores
         self.exact_values = self._by_values and (stores or (accesses and self._lines_matter))
         self.compares_addresses = self.exact_values or (self._counts_uops and stores)
@@ -205,7 +205,7 @@ cdef class Program:
         for flat in flats:
             like = (<FlatInstruction> flat).like
             self._count(like)
-            longest = max(longest, <int> like.ints.shape[0])
+            longest = max(longest, like.length)
         for like in self._singles:
             self._count(like)
         if longest > len(self._row):
@@ -230,7 +230,7 @@ cdef class Program:
         self.result = <Result *> with_room(self.result, &self._results_room, self.outputs, sizeof(Result))
 
     cdef void _count(self, FlatOriginal like) noexcept nogil:
-        cdef Instruction *head = <Instruction *> &like.ints[0]
+        cdef Instruction *head = <Instruction *> like.ints
         self.registers += head.outputs_count
         self.merges += head.merge_count
         self.all_idq_uops += head.idq_count
@@ -251,7 +251,7 @@ cdef class Program:
             memcpy(&self.instruction[i], &self._row[0], sizeof(Instruction))
             self._append(&parts, &self._row[0])
         for like in self._singles:
-            self._append(&parts, &like.ints[0])
+            self._append(&parts, like.ints)
 
     cdef void _append(self, Parts *parts, int *ints) noexcept nogil:
         """Append the parts of an instruction to the tables."""

@@ -7,10 +7,10 @@ cdef enum:
     _MOST_STEP = 1 << 20  # Bytes by which an instruction moves the stack pointer.
 
 
-cdef int check_row(int[::1] row, str name) except -1:
+cdef int check_row(int *row, str name) except -1:
     """Raises ValueError for integers of an instruction (``FlatOriginal``) that no stage can count with."""
-    cdef Instruction *head = <Instruction *> &row[0]
-    cdef int *idq_uops = &row[0] + _INSTRUCTION_INTS + head.outputs_count + head.merge_count
+    cdef Instruction *head = <Instruction *> row
+    cdef int *idq_uops = row + _INSTRUCTION_INTS + head.outputs_count + head.merge_count
     cdef int *fused_uops = idq_uops + head.idq_count
     cdef BlockUop *uops = <BlockUop *> (fused_uops + head.fused_count)
     _check_number(name, "uop count", head.uop_count, 0, _MOST_PARTS)
