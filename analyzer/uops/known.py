@@ -101,11 +101,13 @@ class Pattern:
 class KnownInstruction(Sibling):
     """An instruction with its shape; it serves as a block's entry if no neighbour matters, the usual case."""
 
-    __slots__ = ("_operands", "shape")
+    __slots__ = ("_operands", "alone", "shape")
 
     def __init__(self, instruction: Instruction, shape: Shape, names: Names) -> None:
         Sibling.__init__(self, shape.plain, instruction, names)
         self.shape = shape
+        self.alone: Entry | None = None
+        """Its entry if no neighbour matters, on a core that counts macro-ops; made on first use."""
         self._operands: tuple[BoundOperand, ...] | None = None
 
     def operands(self) -> tuple[BoundOperand, ...]:

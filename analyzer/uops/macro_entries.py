@@ -51,6 +51,9 @@ class _MacroContext(Struct, frozen=True):
     """It is a call that returns to the block."""
 
 
+_ALONE = _MacroContext(False, False, False, False, False, False, 0, False)
+
+
 class _Upper(Enum):
     """What an instruction does to the upper halves of vector registers."""
 
@@ -70,6 +73,8 @@ class _SiblingEffects(Struct, frozen=True):
     upper: _Upper | None
     stack: bool
     """True if they use the x87 stack."""
+    branch: bool
+    """True for a conditional branch."""
 
 
 def macro_op_entries(
@@ -90,14 +95,11 @@ def macro_op_entries(
             known = [None if position in stack.names else each for position, each in enumerate(known)]
             effects = [each if known[position] else None for position, each in enumerate(effects)]
     branches = set()
-    for position in range(1, count):
-        first, second = known[position - 1], known[position]
-        if (
-            first is not None
-            and second is not None
-            and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules)
-        ):
-            branches.add(position)
+    for position, each in enumerate(effects):
+        if each is not None and each.branch and position:
+            first, second = known[position - 1], known[position]
+            if first and second and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules):
+                branches.add(position)
     walked = _walked(effects)
     rule = cache.microarchitecture.upper_halves
     merging = [False] * count
@@ -110,6 +112,7 @@ def macro_op_entries(
     elif rule is UpperHalfRule.PUT_ASIDE and cache.options.hardware:
         upper = what_follows(instructions, cache.microarchitecture, branches)
     returning = coming_back(instructions) if cache.options.hardware else frozenset()
+    fuses_moves = rules.fuses_moves and cache.options.macro_fusion
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -123,37 +126,41 @@ def macro_op_entries(
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
         shares = rules.fuses_nops and not shares and position > 0 and is_nop(sibling.facts, instruction)
-        # Behind a copy of straight-line code comes the next one; a loop ends in its branch.
-        following = known[(position + 1) % count] if position + 1 < count or not loop else None
-        behind = known[(position + 2) % count] if position + 2 < count or not loop else None
-        moves = (
-            not moves
-            and following is not None
-            and rules.fuses_moves
-            and cache.options.macro_fusion
-            and not (sibling.memory_operands or following.shape.sibling.memory_operands)
-            and fuses_after_move(
-                instruction,
-                following.instruction,
-                behind is not None and behind.shape.sibling.facts.category == "COND_BR",
+        moves = not moves and instruction.mnemonic == "mov" and fuses_moves and _moves(known, position, loop)
+        what = upper[position] if upper else 0
+        branch, second, returns = position + 1 in branches, position in branches, position in returning
+        if branch or second or moves or shares or walked[position] or merging[position] or what or returns:
+            context = _MacroContext(
+                second, branch, moves, shares, walked[position], merging[position], what, returns
             )
-        )
-        context = _MacroContext(
-            position in branches,
-            position + 1 in branches,
-            moves,
-            shares,
-            walked[position],
-            merging[position],
-            upper[position] if upper else 0,
-            position in returning,
-        )
-        key = (knowledge, context)
-        entry = cache.entries.get(key)
-        if entry is None:
-            entry = cache.entries[key] = _entry(knowledge, context, cache)
+            key = (knowledge, context)
+            entry = cache.entries.get(key)
+            if entry is None:
+                entry = cache.entries[key] = _entry(knowledge, context, cache)
+        else:
+            entry = knowledge.alone
+            if entry is None:
+                entry = knowledge.alone = _entry(knowledge, _ALONE, cache)
         entries.append(entry if stack is None else stack.entry(entry, knowledge, position))
     return entries
+
+
+def _moves(known: Sequence[KnownInstruction | None], position: int, loop: bool) -> bool:
+    """True if the MOV at this position and the next instruction are a pair."""
+    count, first = len(known), known[position]
+    # Behind a copy of straight-line code comes the next one; a loop ends in its branch.
+    following = known[(position + 1) % count] if position + 1 < count or not loop else None
+    behind = known[(position + 2) % count] if position + 2 < count or not loop else None
+    return (
+        first is not None
+        and following is not None
+        and not (first.shape.sibling.memory_operands or following.shape.sibling.memory_operands)
+        and fuses_after_move(
+            first.instruction,
+            following.instruction,
+            behind is not None and behind.shape.sibling.facts.category == "COND_BR",
+        )
+    )
 
 
 def _effects_of(known: KnownInstruction) -> _SiblingEffects:
@@ -174,7 +181,8 @@ def _effects_of(known: KnownInstruction) -> _SiblingEffects:
         # A VEX instruction of 128 bits clears the upper half.
         upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
     stack = any(o.register in STACK for o in operands)
-    shape.effects = effects = _SiblingEffects(walks, upper, stack)
+    branch = shape.sibling.facts.category == "COND_BR"
+    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch)
     return effects
 
 
@@ -182,6 +190,8 @@ def _walked(effects: Sequence[_SiblingEffects | None]) -> list[bool]:
     """For each instruction, True if the last change of RSP before it was a push or pop.
     Rounds follow each other."""
     changes = [None if each is None else each.walks_stack for each in effects]
+    if True not in changes:
+        return [False] * len(changes)
     walks = next((each for each in reversed(changes) if each is not None), False)
     walked = []
     for each in changes:

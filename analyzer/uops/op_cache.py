@@ -87,12 +87,13 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
     """The windows of a loop in code order; ``alignment``: offset of its first byte in a window."""
     if not entries:
         return Layout(False, (), 0)
-    size = sum([entry.instruction.length for entry in entries])
+    lengths = [len(entry.instruction.code) for entry in entries]
+    size = sum(lengths)
     # The last instruction may reach into a window in which none begins.
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
     likes = [entry.like() for entry in entries]
     ops = [like.macro_ops or _ONE for like in likes]
-    spans = list(_spans(alignment, entries, likes))
+    spans = list(_spans(alignment, entries, likes, lengths))
     if rules.fields_per_entry or rules.full_lines:
         return _by_lines(spans, ops, likes, rules)
     filled = [_filled(ops[span.first : span.last + 1], rules) for span in spans]
@@ -179,10 +180,11 @@ def _is_line(content: _Content, rules: MacroOpRules) -> bool:
 
 def _fullest_set(spans: Sequence[_InstructionRange], filled: Sequence[int], rules: MacroOpRules) -> int:
     """Entries that the fullest set needs for all windows to be cached."""
-    sets = [0] * _SETS
+    sets: dict[int, int] = {}
     for span, entries in zip(spans, filled, strict=True):
-        sets[span.window % _SETS] += _held(entries, rules)
-    return max(sets)
+        number = span.window % _SETS
+        sets[number] = sets.get(number, 0) + _held(entries, rules)
+    return max(sets.values())
 
 
 def _held(entries: int, rules: MacroOpRules) -> int:
@@ -195,18 +197,18 @@ def _held(entries: int, rules: MacroOpRules) -> int:
 
 
 def _spans(
-    address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate]
+    address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate], lengths: Sequence[int]
 ) -> Iterator[_InstructionRange]:
     """The instructions that begin in each window, up to a jump; a fused pair begins with its first half."""
     first, window, jumps = 0, address // WINDOW, False
-    for i, (entry, like) in enumerate(zip(entries, likes, strict=True)):
+    for i, (like, length) in enumerate(zip(likes, lengths, strict=True)):
         if (jumps or address // WINDOW != window) and not like.fused_with_previous:
             yield _InstructionRange(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
+        address += length
         jumps = like.is_jump
-        address += entry.instruction.length
         if jumps:
-            address += entry.instruction.branch_displacement or 0
+            address += entries[i].instruction.branch_displacement or 0
     yield _InstructionRange(first, len(entries) - 1, window, True)
 
 
