@@ -13,23 +13,24 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.facts.matching import find_facts
+from cyclelens.analyzer.common.collection import collect_rarely
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator import placement_of, simulate
+from cyclelens.analyzer.simulator import key_of, placement_of, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks
 
 Result = TypeVar("Result")
 ABOUT = """
-decode: bytes to instructions. loop counter: a free register, dec and jnz. match: the facts of every different
-instruction. expand: templates of uops, fusion. lay out: templates to tables, new stages.
-simulate: the clock, and the figure. report: a line of CSV.
+decode: bytes to instructions. loop counter: a free register, dec and jnz. match: the record and the figures
+of every kind of instruction, and which ones fuse. flatten: their uops as integers (done by "lay out" on cores
+whose blocks are never alike). lay out: integers to tables, new stages. simulate: the clock, and the figure.
+report: a line of CSV.
 """
 
 
@@ -50,9 +51,8 @@ class Run:
             lambda: [decode(loop_end(body, caches=caches) or b"", caches) for body in bodies]
         )
         listed = [body + end for body, end in zip(bodies, ends, strict=True)]
-        different = {item.code: item for items in listed for item in items}.values()
-        matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
-        expanding, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
+        matching, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
+        flattening, _ = timed(lambda: [key_of(block, model, DEFAULT, caches) for block in built])
         laying_out, _ = timed(lambda: self.lay_out(built))
         # A simulation lays out its block itself, now from cached rows.
         laying_out_again, _ = timed(lambda: self.lay_out(built))
@@ -68,7 +68,7 @@ class Run:
             "decode": decoding,
             "loop counter": looping,
             "match": matching,
-            "expand": expanding,
+            "flatten": flattening,
             "lay out": laying_out,
             "simulate": simulating - laying_out_again,
             "report": reporting,
@@ -108,6 +108,7 @@ def main() -> None:
     options = parser.parse_args()
     describe()
     description, blocks = real_blocks(options.blocks, options.source)
+    collect_rarely()
     result = measure(blocks, options.arch)
     print(f"{description}, {options.arch}, loops\n")
     rows = []
