@@ -50,6 +50,8 @@ class Latency(Struct, frozen=True):
     address_index: int | None = None
     memory: int | None = None
     same_register: int | None = None
+    after_load: int | None = None
+    """From a loaded value, as measured of a register in its place: no record has it (O9)."""
 
 
 class Figures(Struct, frozen=True):

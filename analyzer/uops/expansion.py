@@ -248,11 +248,9 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
     if not load_results:
         return inputs
 
-    last_address = len(prepared.address_inputs) - 1
+    last_address = max(0, len(prepared.address_inputs) - 1)
     adjusted = [
-        max(1, latencies["addr", last_address, target, i] - prepared.operand_latency)
-        if last_address >= 0
-        else 1
+        max(1, latencies.get(("addr", last_address, target, i), 1) - prepared.operand_latency)
         for target, i in results
     ]
     if stores:

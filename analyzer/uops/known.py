@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.matching import Matcher
+from cyclelens.analyzer.facts.siblings import completed
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -241,6 +242,8 @@ def _shape(
     facts = cache.matcher.find(instruction, store)
     if facts is None:
         return None
+    if cache.options.hardware:
+        facts = completed(facts, partial(cache.matcher.candidates, store=store))
     operands = cache.binder.bind(instruction, facts)
     tokens, bound = shape_of(instruction, operands, cache.microarchitecture)
     key = (facts.name, tokens)

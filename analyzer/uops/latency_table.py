@@ -33,11 +33,16 @@ class LatencyTable:
         cycles = pair.address_index if role == "index" else pair.address
         return 1 if cycles is None else cycles
 
-    def after_load(self, start: int, target: int) -> int | None:
+    def after_load(self, start: int, target: int, *, from_others: bool) -> int | None:
         """Cycles from a loaded value to the result where the record states no cycles from the memory operand:
-        those of the slowest other source. None where it states some, or has no other source (O9)."""
+        those of a register in its place or, with ``from_others``, of the slowest other source. None where it
+        states some, or neither is known (O9)."""
         pair = self._pairs.get((start, target), _NOT_STATED)
         if self._same_register or pair.address is not None or pair.memory is not None:
+            return None
+        if pair.after_load is not None:
+            return pair.after_load
+        if not from_others:
             return None
         return max(
             (

@@ -42,7 +42,7 @@ def latencies_of(
             )
         from_address = [
             cycles
-            for j in range(len(prepared.address_inputs))
+            for j in range(max(1, len(prepared.address_inputs)))
             if (cycles := table.get(("addr", j, target, number))) is not None
         ]
         if from_address:

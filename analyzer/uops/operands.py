@@ -188,7 +188,16 @@ def prepare(
     simd = any(is_simd(o.register) for o in operands if o.register)
     loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)
     operand_latency = loaded[simd]
+    masks = microarchitecture.macro_ops is not None and any(
+        o.register[:1] == "K" for o in registers if o.register
+    )
+    loading = loaded[simd or masks]
     fills = hardware and simd and microarchitecture.maker is Maker.INTEL
+    starts = [(operand.index, role) for operand, role in address_inputs]
+    if hardware and not starts:
+        # An address without registers: what is loaded takes as long as through a base (O10).
+        loads = [o.facts.index for o, each in zip(accessed, accesses, strict=True) if each.read]
+        starts = [(index, "base") for index in loads if not rsp_change][-1:]
     latencies: dict[tuple[str, int, str, int], int] = {}
     for kind, target, number in targets:
         for position, operand in enumerate(inputs):
@@ -197,12 +206,10 @@ def prepare(
         for position, (operand, role) in enumerate(agen_inputs, start=len(inputs)):
             cycles = table.address(operand.index, number, role)
             latencies["reg", position, kind, target] = cycles if added is None else 1
-        for position, (operand, role) in enumerate(address_inputs):
-            after_load = table.after_load(operand.index, number) if fills else None
+        for position, (start, role) in enumerate(starts):
+            after_load = table.after_load(start, number, from_others=fills)
             latencies["addr", position, kind, target] = (
-                table.address(operand.index, number, role)
-                if after_load is None
-                else after_load + operand_latency
+                table.address(start, number, role) if after_load is None else after_load + loading
             )
         for position, _ in enumerate(flag_inputs):
             if flags:
