@@ -256,6 +256,9 @@ ZEN_4_RULES: dict[str, dict[str, Any]] = {
     "lines as on Zen 3 (M37)": {"line_fields": 4, "fields_per_entry": 2, "full_lines": ()},
     "lines count in long loops, too (M37)": {"long_line_eighths": 0},
     "microcode dispatched beside others (M39)": {"microcode_keeps_dispatch": False},
+    "two addresses of a change of memory (M43)": {"memory_change_has_one_address": False},
+    "forwarding to changes of memory as to loads (M43)": {"change_forwarding": 7},
+    "three sources beside stores at no cost (M44)": {"third_source_eighths": 0},
 }
 """Changes of ``MacroOpRules``; further rows change the core."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind
-from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
+from cyclelens.analyzer.uops.memory_renaming import access_bytes, stands_alone, takes_over
 from cyclelens.analyzer.uops.registers import is_simd
 from msgspec import Struct
 
@@ -63,14 +63,18 @@ class Forwarding:
     """Forwarding from stores to loads in one block."""
 
     def __init__(self, block: Block, microarchitecture: Microarchitecture) -> None:
-        self.active = microarchitecture.stores_wait_for_data
+        self.active = microarchitecture.stores_wait_for_data and block.tracks_values
         self._late = microarchitecture.late_forwarding_cycles
-        self._learns = block.loop and microarchitecture.policies.memory_renaming == "learnt_pairs"
+        renaming = microarchitecture.policies.memory_renaming if self.active and block.loop else ""
+        self._learns = renaming in ("learnt_pairs", "learnt_loads")
+        self._only_loads = renaming == "learnt_loads"
 
     def is_renamed(self, data: StoredValue, late: int, reader: InstructionTemplate, position: int) -> bool:
         """True if the load is renamed to the stored register; ``late`` as from ``steps_late``. Loops are
         assumed to come from the uop cache."""
         if not self._learns or reader.joins_next or not takes_over(reader):
+            return False
+        if self._only_loads and not stands_alone(reader):
             return False
         if data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1]):
             return False

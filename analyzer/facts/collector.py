@@ -84,10 +84,12 @@ def completed(
     elif microarchitecture == zen5.NAME:
         figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
     else:
-        figures = occupancy.with_throughput(name, figures)
+        figures = occupancy.with_throughput(name, figures, microarchitecture)
     latencies = [zen5.best_latency(node) for node in nodes]
     if microarchitecture == zen1.NAME:
         latencies = [zen1.corrected_latency(name, each) for each in latencies]
+    elif microarchitecture == zen3.NAME:
+        latencies = [zen3.corrected_latency(name, each) for each in latencies]
     elif microarchitecture == zen4.NAME:
         latencies = [zen4.corrected_latency(name, each) for each in latencies]
         latencies += zen4.added_latencies(name, operands)

@@ -28,6 +28,13 @@ _ACROSS_LANES = re.compile(
     r" \(.*YMM.*"
 )
 """Operations between the halves of a register: one per cycle, where the table has two pipes."""
+_LATENCIES = (
+    # They take half a cycle more or less in turn, and in loops the longer one.
+    (re.compile(r"V?DIV[PS]S(_\w+)? \(.*"), {"10": "11"}),
+    (re.compile(r"V?SQRT[PS]S(_\w+)? \(.*"), {"14": "15"}),
+    (re.compile(r"V?SQRT[PS]D(_\w+)? \(.*"), {"20": "21"}),
+)
+"""Names, and published -> measured cycles."""
 _EITHER_MULTIPLIER, _FIRST = "*AB", "1*A"
 _PRODUCTS = re.compile(r"(MULX|I?MUL) \((R32|R64|M32|M64)\b")
 """Two macro-ops: the upper half takes one ALU of the branches, not two. Among 24 NOPs, in a loop, each takes
@@ -60,6 +67,15 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
         ports, result["uops"] = "1*0156", "1"
     if ports:
         result["ports"] = ports
+    return result
+
+
+def corrected_latency(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
+    """A latency with these corrections."""
+    result = dict(attributes)
+    for pattern, measured in _LATENCIES:
+        if "cycles" in result and pattern.fullmatch(name):
+            result["cycles"] = measured.get(result["cycles"], result["cycles"])
     return result
 
 

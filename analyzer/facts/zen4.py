@@ -26,6 +26,9 @@ _THROUGHPUTS = (
     (r"LFENCE", "17.50"),
     (r"PAUSE", "90.00"),
     (r"(ADC|SBB)_LOCK \(M.*", "7.70"),
+    (r"CMPXCHG16B(_LOCK)? \(M128\)", "15.00"),
+    (r"CMPXCHG8B(_LOCK)? \(M64\)", "9.00"),
+    (r"ENTER(_W)? \(.*", "20.00"),
     (r"KMOVQ \(K, R64\)", "1.80"),
     # Gathers and scatters by the number of elements, with a new mask for each.
     (r"VP?(GATHER|SCATTER)[DQ](Q|PD) .*XMM.*|VP?GATHERQ(D|PS) \(XMM, VSIB_XMM, XMM\)", "4.00"),
@@ -44,6 +47,7 @@ _THROUGHPUTS = (
 )
 """Cycles per instance; the last matching pattern counts."""
 _ANY = ""
+_SHORTER = (("12", "8"), ("13", "9"), ("14", "10"))
 _LATENCIES = (
     (_LANE_MOVES.pattern, _ANY, _ANY, "3"),
     (_HALVES.pattern, _ANY, _ANY, "4"),
@@ -57,6 +61,10 @@ _LATENCIES = (
     (r"VPTERNLOG[DQ](_Z)? .*", _ANY, "2", "1"),
     (r"VP?(EXPAND|COMPRESS)\w+ \(ZMM, ZMM\)", "2", _ANY, "5"),
     (r"VP?(EXPAND|COMPRESS)\w+ \(ZMM, K, ZMM\)", "3", _ANY, "5"),
+    # From the compared register: a chain through memory takes 15, 10 and 9 cycles.
+    *((r"CMPXCHG16B(_LOCK)? \(M128\)", source, was, now) for source in "23" for was, now in _SHORTER),
+    *((r"CMPXCHG8B(_LOCK)? \(M64\)", "2", str(was), str(was - 1)) for was in (4, 5, 7, 9)),
+    (r"CMPXCHG(_LOCK)? \(M8, R8[lh]\)", "2", "2", "1"),
     # From the old target, which the elements are merged with.
     (r"VP?GATHERD(Q|PD) \(ZMM.*", "1", "6", "11"),
     (r"VP?GATHERQ\w+ \([YZ]MM, K, VSIB_ZMM\)", "1", _ANY, "12"),

@@ -41,6 +41,8 @@ CODES = {
     "slower-conversions": "conversions from 512 to 256 bits take the published time, on cores where loops "
     "took longer",
     "ternary-logic": "VPTERNLOG takes the published time, on cores where loops took longer",
+    "locked-neighbours": "locked instructions take no longer beside loads and other locked ones, on cores "
+    "where loops took longer",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -97,6 +99,7 @@ def assumptions(
         _fastest_state,
         _slower_conversions,
         _ternary_logic,
+        _locked_neighbours,
         _older_microcode,
         _no_denormals,
     )
@@ -280,6 +283,29 @@ def _ternary_logic(prediction: Prediction) -> Iterator[Assumption]:
             f"{others} took up to {percent} % longer, by an unknown rule."
         )
         yield Assumption("ternary-logic", message, found, {"most_percent": percent})
+
+
+def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
+    instructions, core = prediction.instructions, prediction.microarchitecture
+    locked = [index for index, template in enumerate(instructions) if _is_locked(template)]
+    beside = [
+        template
+        for index, template in enumerate(instructions)
+        if index not in locked and any(access.read for access in template.memory_operands)
+    ]
+    names = _mnemonics(instructions, locked)
+    percent = max((caveats.locked_percent(name, core) for name in names), default=0)
+    if percent and (beside or len(locked) > 1):
+        message = (
+            f"On {core}, loops with {listed(names)} beside loads or other locked instructions took up to "
+            f"{percent} % longer than the figure, by an unknown rule."
+        )
+        yield Assumption("locked-neighbours", message, tuple(locked), {"most_percent": percent})
+
+
+def _is_locked(template: InstructionTemplate) -> bool:
+    exchanges = template.instruction.mnemonic == "xchg" and len(template.memory_operands) > 0
+    return exchanges or (template.facts is not None and template.facts.locked)
 
 
 def _only_writes_target(template: InstructionTemplate) -> bool:

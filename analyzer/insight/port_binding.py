@@ -89,19 +89,21 @@ def _under_other_forwarding(block: Block, found: PortBinding, runs: Runs) -> Por
         return None
     least, most = found.least, found.most
     # Where less time passes, no iteration waits for what the one before has stored.
-    if least >= rules.change_forwarding:
+    if least >= (rules.change_forwarding or rules.forwarding - 1):
         fast = replace(rules, forwarding=rules.forwarding - 1)
         least = replace(runs, microarchitecture=replace(core, macro_ops=fast)).cycles(block)
     changing = [template for template in block.instructions if _changes_memory(template)]
     if changing:
         inputs = [value for template in changing for uop in template.uops for value in uop.inputs]
         more = 2 if (ValueKind.FLAGS, _CARRY) in inputs else 1
-        slow = replace(
-            rules,
-            change_forwarding=rules.change_forwarding + more,
-            changes_leave_singly=True,
-            change_load_eighths=_EIGHTHS,
-        )
+        slow = replace(rules, forwarding=rules.forwarding + more)
+        if rules.memory_change_has_one_address:
+            slow = replace(
+                rules,
+                change_forwarding=rules.change_forwarding + more,
+                changes_leave_singly=True,
+                change_load_eighths=_EIGHTHS,
+            )
         most = replace(runs, microarchitecture=replace(core, macro_ops=slow)).cycles(block)
     return _widened(found, least, most, states=True)
 
@@ -114,8 +116,12 @@ def _may_forward(block: Block) -> bool:
 
 
 def _changes_memory(template: InstructionTemplate) -> bool:
-    """True if its load and its store share an address."""
-    return any(uop.traits & Trait.SHARES_ADDRESS for uop in template.uops)
+    """True if it stores to the operand in general registers that it loads."""
+    loaded = {uop.memory_operand for uop in template.uops if uop.kind is UopKind.LOAD}
+    return any(
+        uop.kind is UopKind.STORE_DATA and uop.memory_operand in loaded and not uop.traits & Trait.VECTOR
+        for uop in template.uops
+    )
 
 
 def _slowest_state(block: Block, cycles: float, microarchitecture: Microarchitecture) -> float:

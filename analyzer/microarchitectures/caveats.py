@@ -93,6 +93,13 @@ TERNARY_LOGIC = Source(
     "1.00, 2.00 and 4.00), of 4 and 8 of 512 bits 2.61 and 4.52. With 4 and 6 vector stores 8 took 6.85 and "
     "8.72 (512 bits 14.4 and 17.6); with one or two 2.2 and 2.3 (5.3 and 7.4); 12 with 4 took 8.65 (16.75)",
 )
+LOCKED = Source(
+    Certainty.MEASURED,
+    "locked instructions on a Zen 4",
+    "On an EPYC 9004 LOCK XADD took 7.9 cycles in a loop, and 14.8 beside 8 loads; LOCK ADC 7.6 and 14.6, "
+    "LOCK CMPXCHG 9.0 and, beside 16 loads, 16.0, XCHG with memory 7.5 and 8.5 to 10.3; LOCK ADD 6.0 alone, "
+    "6.9 to 7.5 each of several, and 8.0 each of three on different lines",
+)
 SHORT_LOOPS = Source(
     Certainty.MEASURED,
     "short loops on a Zen 3",
@@ -178,6 +185,7 @@ _HALF_CYCLES = {"ZEN3": r"v?(div|sqrt)[ps][sd]"}
 _LOOP_BRANCHES = {"ZEN4": ((r"mulx?", 1.5), (r"v?movmskp[sd]", 1.3), (r"v?u?comis[sd]", 0.5))}
 _NARROWING_CONVERSIONS = {"ZEN4": (r"vcvt(ps2ph|t?pd2u?dq|pd2ps|u?qq2ps)", 28)}
 _TERNARY_LOGIC = {"ZEN4": (31, 116)}
+_LOCKED = {"ZEN4": ((r"xadd|adc|sbb|cmpxchg", 89), (r"xchg", 35), (r".*", 16))}
 _MERGED_LOADS = {"ZEN4": 0.75}
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
@@ -265,6 +273,13 @@ def slower_conversion_percent(mnemonic: str, name: str) -> int:
     not known to (NARROWING_CONVERSIONS)."""
     pattern, percent = _NARROWING_CONVERSIONS.get(name, ("", 0))
     return percent if re.fullmatch(pattern, mnemonic) else 0
+
+
+def locked_percent(mnemonic: str, name: str) -> int:
+    """Per cent by which loops with a locked instruction beside loads, or with several of them, took longer
+    than the figure; 0: not known to (LOCKED)."""
+    known = _LOCKED.get(name, ())
+    return next((percent for pattern, percent in known if re.fullmatch(pattern, mnemonic)), 0)
 
 
 def ternary_logic_percent(name: str, *, stores: bool) -> int:

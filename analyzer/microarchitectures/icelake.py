@@ -77,6 +77,13 @@ _UNCERTAIN = Source(
     Certainty.INFERRED, "uiCA, uncertain", "The parameter set published with uiCA marks it as uncertain"
 )
 
+_STORED_VALUES = Source(
+    Certainty.INFERRED,
+    "uops.info's latencies",
+    "uops.info: no cycles through memory for MOV, MOVZX and POP, and for POPCNT its own 3; for operations "
+    "that read a register, too, and for those that change memory, no less than on Skylake",
+)
+
 _ICE_LAKE = Microarchitecture(
     name="ICL",
     title="Ice Lake",
@@ -86,6 +93,7 @@ _ICE_LAKE = Microarchitecture(
         {
             _UNCERTAIN: "instruction_queue_size",
             UOPS_INFO: "load_latency vector_load_latency",
+            _STORED_VALUES: "stores_wait_for_data policies.memory_renaming",
             same_as("Skylake"): "misprediction_penalty",
             FITTED: "failed_forwarding_cycles",
             UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
@@ -119,7 +127,8 @@ _ICE_LAKE = Microarchitecture(
     reorder_buffer_size=352,
     retire_width=8,
     reservation_station_size=160,
-    policies=Policies(binding="ten_ports", dispatch_rule="store_pairs"),
+    policies=Policies(binding="ten_ports", dispatch_rule="store_pairs", memory_renaming="learnt_loads"),
+    stores_wait_for_data=True,
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),

@@ -176,7 +176,8 @@ MODELS = (
             "macro_ops.fuses_nops macro_ops.sse_idioms_execute macro_ops.domain_cycles "
             "macro_ops.store_chunk_bytes macro_ops.store_gathering macro_ops.stores_committed_per_cycle "
             "macro_ops.page_crossing_store_cycles "
-            "macro_ops.forwarding macro_ops.vector_forwarding macro_ops.wide_forwarding "
+            "macro_ops.forwarding macro_ops.forwarding_varies "
+            "macro_ops.vector_forwarding macro_ops.wide_forwarding "
             "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
             "macro_ops.failed_forwarding macro_ops.failed_vector_forwarding "
             "macro_ops.failed_narrow_forwarding macro_ops.renaming_distance "
@@ -284,6 +285,7 @@ MODELS = (
             learnt_loads=24,
             unlearnt_loads=25,
             renaming_distance=14,
+            forwarding_varies=True,
             steady_states_below=1.6,
             slowest_state_percent=25,
             one_page=None,

@@ -227,6 +227,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     forwarding: int
     change_forwarding: int
     """As ``forwarding``, to an instruction whose load and store share an address (M43)."""
+    looped_lock_cycles: float
+    """Cycles of the first locked change of memory behind the branch of a loop (M45); 0: as of others."""
     change_load_eighths: int
     """Slots of the address units beyond its own that the load of such an instruction costs, in eighths."""
     forwarding_varies: bool

@@ -25,7 +25,7 @@ def propose(site: Site) -> Iterator[Proposal]:
     instruction = site.template.instruction
     core = registry.get(site.prediction.microarchitecture)
     # A core that renames macro-ops does not care what else the operation reads.
-    if not core.policies.memory_renaming or core.macro_ops is not None:
+    if core.policies.memory_renaming != "learnt_pairs" or core.macro_ops is not None:
         return
     if instruction.mnemonic not in _COMMUTATIVE or instruction.code[0] == _LOCK:
         return

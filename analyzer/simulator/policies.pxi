@@ -25,7 +25,7 @@ POLICIES = {
     "random_scheduler_choice": {"chance_scheduler": ChanceScheduler},
     "elimination": {"shared_slots": SharedSlots, "every_move": EveryMove},
     "addition": {"owed_constants": OwedConstants},
-    "memory_renaming": {"learnt_pairs": LearntPairs},
+    "memory_renaming": {"learnt_pairs": LearntPairs, "learnt_loads": LearntLoads},
     "load_renaming": {
         "same_registers": SameRegisters,
         "same_names": SameNames,
@@ -152,10 +152,11 @@ def make_addition(Tables tables, microarchitecture):
     return made
 
 
-def make_memory_renaming(Tables tables, microarchitecture):
+def make_memory_renaming(Tables tables, microarchitecture, options):
     """The rule by which a core's loads take over the values of stores in flight."""
     cdef MemoryRenaming made
-    if not microarchitecture.policies.memory_renaming:
+    known = options.hardware or microarchitecture.tracks_values
+    if not microarchitecture.policies.memory_renaming or not known:
         return MemoryRenaming(tables)
     named = _named(microarchitecture.policies.memory_renaming, "memory_renaming", microarchitecture)
     made = named(tables)

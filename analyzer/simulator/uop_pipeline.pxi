@@ -44,7 +44,7 @@ cdef class UopPipeline(Clock):
             ),
             elimination,
             make_addition(tables, microarchitecture),
-            make_memory_renaming(tables, microarchitecture),
+            make_memory_renaming(tables, microarchitecture, options),
         )
         self.binding = make_binding(tables, microarchitecture, queues, entries, options)
         self._picker = make_picker(tables, microarchitecture, entries, self.binding)

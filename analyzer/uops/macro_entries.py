@@ -18,7 +18,7 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.known import CoreCache, InContext, KnownInstruction
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
-from cyclelens.analyzer.uops.macro_instruction import is_nop
+from cyclelens.analyzer.uops.macro_instruction import is_locked_change, is_nop
 from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
 from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
@@ -49,9 +49,11 @@ class _MacroContext(Struct, frozen=True):
     """Effects of saved upper halves (``uops/upper_halves.py``)."""
     returns: bool
     """It is a call that returns to the block."""
+    looped: bool
+    """It is the first locked change of memory of a loop."""
 
 
-_ALONE = _MacroContext(False, False, False, False, False, False, 0, False)
+_ALONE = _MacroContext(False, False, False, False, False, False, 0, False, False)
 
 
 class _Upper(Enum):
@@ -75,6 +77,8 @@ class _SiblingEffects(Struct, frozen=True):
     """True if they use the x87 stack."""
     branch: bool
     """True for a conditional branch."""
+    locked: bool
+    """True for a locked change of memory."""
 
 
 def macro_op_entries(
@@ -113,6 +117,9 @@ def macro_op_entries(
         upper = what_follows(instructions, cache.microarchitecture, branches)
     returning = coming_back(instructions) if cache.options.hardware else frozenset()
     fuses_moves = rules.fuses_moves and cache.options.macro_fusion
+    looped = -1
+    if loop and rules.looped_lock_cycles:
+        looped = next((at for at, each in enumerate(effects) if each is not None and each.locked), -1)
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -129,9 +136,20 @@ def macro_op_entries(
         moves = not moves and instruction.mnemonic == "mov" and fuses_moves and _moves(known, position, loop)
         what = upper[position] if upper else 0
         branch, second, returns = position + 1 in branches, position in branches, position in returning
-        if branch or second or moves or shares or walked[position] or merging[position] or what or returns:
+        first = position == looped
+        if (
+            branch
+            or second
+            or moves
+            or shares
+            or walked[position]
+            or merging[position]
+            or what
+            or returns
+            or first
+        ):
             context = _MacroContext(
-                second, branch, moves, shares, walked[position], merging[position], what, returns
+                second, branch, moves, shares, walked[position], merging[position], what, returns, first
             )
             key = (knowledge, context)
             entry = cache.entries.get(key)
@@ -182,7 +200,8 @@ def _effects_of(known: KnownInstruction) -> _SiblingEffects:
         upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
     stack = any(o.register in STACK for o in operands)
     branch = shape.sibling.facts.category == "COND_BR"
-    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch)
+    locked = is_locked_change(shape.sibling)
+    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch, locked)
     return effects
 
 
@@ -243,6 +262,9 @@ def _entry(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCache
 
 def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCache) -> InstructionTemplate:
     prepared = knowledge.prepared()
+    rules = cache.microarchitecture.macro_ops
+    if context.looped and rules is not None:
+        prepared = replace(prepared, figures=replace(prepared.figures, throughput=rules.looped_lock_cycles))
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))
     elif context.shares:

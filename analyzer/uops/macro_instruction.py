@@ -91,7 +91,12 @@ class MacroInstruction:
         return (
             self.mnemonic in _NOTHING
             or is_nop(self.prepared.facts, self.instruction)
-            or (self.mnemonic == "xchg" and len(set(self.registers)) == 1 and self.width == 16)
+            or (
+                self.mnemonic == "xchg"
+                and len(set(self.registers)) == 1
+                and self.width == 16
+                and not self.memory
+            )
             or self.mnemonic == "fxch"
             or (self.mnemonic in _STACK_COPIES and self.registers == ["ST0"] and self.mnemonic != "fld")
         )
@@ -202,6 +207,15 @@ class MacroInstruction:
         """A new value that only this instruction sees."""
         self._internal += 1
         return ValueKind.INTERNAL, str(self._internal - 1)
+
+
+def is_locked_change(prepared: Prepared) -> bool:
+    """True if it is a locked operation that writes memory and flags alone, and no bit operation."""
+    return (
+        prepared.facts.locked
+        and not (prepared.register_outputs or prepared.flag_inputs)
+        and not prepared.instruction.mnemonic.startswith("bt")
+    )
 
 
 def is_nop(facts: InstructionFacts, instruction: Instruction) -> bool:

@@ -35,6 +35,15 @@ def takes_over(template: InstructionTemplate) -> bool:
     )
 
 
+def stands_alone(template: InstructionTemplate) -> bool:
+    """True if it only loads, or computes from the loaded word alone (W6)."""
+    loaded = {value for uop in template.uops if uop.kind is UopKind.LOAD for value, _ in uop.outputs}
+    return not any(
+        uop.kind is UopKind.STORE_DATA or (uop.kind is UopKind.COMPUTE and {*uop.inputs} - loaded)
+        for uop in template.uops
+    )
+
+
 def access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
     """Bytes that a memory operand accesses; 0 if the tables do not say."""
     operands = template.facts.operands if template.facts is not None else ()

@@ -178,12 +178,15 @@ def prepare(
     if same_register_twice and re.fullmatch(_EQUALITIES, instruction.mnemonic):
         inputs = [operand for operand in inputs if not is_simd(operand.name)]
     if not eliminable and added is None:
+        waits_for_data = microarchitecture.stores_wait_for_data and (
+            hardware or microarchitecture.tracks_values
+        )
         numbers = [number for _, _, number in targets]
         inputs = [
             operand
             for operand in inputs
             if any(map(partial(table.plain, operand.index), numbers))
-            or (microarchitecture.stores_wait_for_data and not outputs and not flags)
+            or (waits_for_data and not outputs and not flags)
         ]
     simd = any(is_simd(o.register) for o in operands if o.register)
     loaded = (microarchitecture.load_latency, microarchitecture.vector_load_latency)

@@ -38,7 +38,7 @@ fast_pointer_chasing                y   y   y   y   y   y   y   y   y   -   -   
 closed_by_512_bit                   -   -   -   -  p1  p1  p1  p1  p1  p1  p1  p1   -    -    -    -    -    -
 lsd_has_borders                     y   y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
 shift_result_without_flags          -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-stores_wait_for_data                -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+stores_wait_for_data                -   -   -   -   -   -   -   -   -   y   y   y   -    -    -    -    -    -
 tracks_values                       -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 fuses_moves                         -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 chained_addition_cycles             0   0   0   0   0   0   0   0   0   0   0   0   0    0    0    0    0    0
@@ -116,7 +116,8 @@ POLICIES = {
         _COVES: "owed_constants",
     },
     "memory_renaming": {
-        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN ZEN+ ZEN2": "",
+        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ZEN ZEN+ ZEN2": "",
+        "ICL TGL RKL": "learnt_loads",
         _COVES: "learnt_pairs",
         "ZEN3": "stack_or_learnt",
         "ZEN4": "same_names",

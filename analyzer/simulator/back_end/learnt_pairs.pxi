@@ -58,3 +58,12 @@ cdef class LearntPairs(MemoryRenaming):
         if value == _NOT_A_PAIR:
             return NONE
         return self.tables.old_value(0) if value == NONE else value
+
+
+cdef class LearntLoads(LearntPairs):
+    """The same of plain loads and of operations that read nothing else (Ice Lake)."""
+
+    cdef int value(self, int uop, int i, int place) noexcept nogil:
+        if not self.program.instruction[i].stands_alone:
+            return NONE
+        return LearntPairs.value(self, uop, i, place)

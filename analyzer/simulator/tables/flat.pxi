@@ -127,6 +127,7 @@ cdef class FlatOriginal:
         head.offset_key0 = owed[0]
         head.offset_key1 = owed[1]
         head.takes_over = len(template.memory_operands) > 0 and takes_over(template)
+        head.stands_alone = head.takes_over and stands_alone(template)
         head.joins = template.joins_next
         head.serializing = template.serializing
         head.load_fence = template.load_serializing

@@ -119,6 +119,7 @@ cdef struct Instruction:
     int offset_key0  # registers that must not have a constant owed, or NO_KEY
     int offset_key1
     int takes_over  # its load can take over a stored value (W6)
+    int stands_alone  # and nothing else goes into its result
     int joins  # a move without an issue slot
     int serializing
     int load_fence
