@@ -71,6 +71,13 @@ def test_waiting_costs_little(title: str, name: str, options: ModelOptions) -> N
     assert run.visited_cycles < run.simulated_cycles * 0.75
 
 
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])
+def test_decoders_in_front_of_a_full_queue_cost_little(name: str) -> None:
+    """Straight-line code, of which the queue of macro-ops holds as many as it has entries."""
+    run = simulate(block_of("48f7f1" + "90" * 4, name, loop=False), registry.get(name))
+    assert run.visited_cycles < run.simulated_cycles * 0.75
+
+
 def test_a_full_scheduler_that_waits_costs_nothing() -> None:
     divisions = 64
     block = block_of("0f5ec1" * divisions + LOOP, "SKL", loop=True)  # divps xmm0, xmm1: 11 cycles

@@ -174,6 +174,18 @@ def test_the_rules_of_the_harness_are_a_switch(
     assert straight(code, ONE_PAGE) == pytest.approx(one_page, rel=0.02), rule
 
 
+def test_a_line_is_remembered_for_four_pages() -> None:
+    """M22: a `pop` walks into a line for the first time if it was read through four other pages since. Each
+    page costs the two slots of a load more (of four), the fifth also those of the walk."""
+
+    def figure(others: int) -> float:
+        loads = "".join("488b9e" + (4096 * page).to_bytes(4, "little").hex() for page in range(1, others + 1))
+        return straight("4889f458" + loads, ONE_PAGE)  # mov rsp, rsi; pop rax; mov rbx, [rsi + 4096 n]
+
+    steps = [figure(others + 1) - figure(others) for others in range(1, 6)]
+    assert [step > 1 for step in steps] == [False, False, True, False, False]
+
+
 @pytest.mark.parametrize(
     ("rule", "code", "expected"),
     [

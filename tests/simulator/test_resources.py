@@ -4,6 +4,9 @@ retiring, and what issues until it is through is what there is room for."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import accumulate
+
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, MoveElimination
@@ -28,6 +31,7 @@ NOP = "90"
 POINTER = "66480f7ec3"  # movq rbx, xmm0
 LOAD_THROUGH_POINTER = "488b03"  # mov rax, [rbx]
 ROOM_IN_ROB = {"SNB": 168, "IVB": 168, "HSW": 192, "SKL": 224, "ICL": 352}
+ROOM_IN_SCHEDULER = {"SNB": 54, "HSW": 60, "SKL": 97, "ICL": 160}
 ADDITION = "4883c101"  # add rcx, 1
 ADD_AT_RENAME = [name for name in registry.names() if registry.get(name).add_offset_limit]
 
@@ -63,6 +67,24 @@ def test_what_fits(
     assert fits(VECTOR, name) == vectors
     if branches is not None:
         assert fits(BRANCH, name) == branches
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "left"),
+    [(name, size, "retired") for name, size in ROOM_IN_ROB.items()]
+    + [(name, size, "dispatched") for name, size in ROOM_IN_SCHEDULER.items()],
+)
+def test_a_buffer_is_filled_to_its_last_entry(name: str, size: int, left: str) -> None:
+    """As many uops are in it at a time as it has entries by Intel's manual: a group that just fits is issued.
+    Behind the square roots come NOPs, which only have to retire, or additions to the root."""
+    filler = NOP if left == "retired" else "f20f58c1"
+    rows = rows_of(ROOTS * ROOT + 500 * filler, name, options=PUBLISHED)
+    steps: Counter[int] = Counter()
+    for row in rows:
+        if row.issued is not None:
+            steps[row.issued] += 1
+            steps[getattr(row, left)] -= 1
+    assert max(accumulate(steps[cycle] for cycle in sorted(steps))) == size
 
 
 @pytest.mark.parametrize(("name", "registers"), [("SNB", 141), ("HSW", 177)])

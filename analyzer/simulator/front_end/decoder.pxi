@@ -43,7 +43,7 @@ cdef class Decoder:
         self._plain = ints(0)
 
     cdef int start(self, int end) except -1:
-        """Reset: nothing was decoded. ``end``: see above."""
+        """Reset: nothing was decoded. ``end``: see above; it is a branch, or fused with one."""
         cdef Instruction *instruction
         self.end = end
         self.last_decoded = NONE
@@ -54,7 +54,7 @@ cdef class Decoder:
             self._plain[i] = 1
             if instruction.complex_decoder or instruction.fusible or instruction.ms_uops:
                 self._plain[i] = 0
-            if instruction.branch or instruction.first or i == end:
+            if instruction.branch or instruction.first:
                 self._plain[i] = 0
 
     cdef void tick(self, int cycle) noexcept nogil:
