@@ -1,48 +1,47 @@
 """Changes the code at one place at a time and counts the changes that the tests notice.
 
     python benchmarks/mutation.py uops [--number 60] [--seed 1]      (pip install -e .[mutation])
-    python benchmarks/mutation.py core --number 30                   (the simulator, compiled for each change)
+    python benchmarks/mutation.py core --number 30                   (the simulator)
 
 A *mutant* is the project with one such change: a comparison turned, a number raised, a condition negated.
 It is *killed* if a test fails or does not end, and *survives* otherwise. A survivor shows a line whose
 result no test looks at, a line that nothing needs, or a change without effect. The mutants are drawn at
-random, so that each place has the same chance; Cosmic Ray makes those of Python, and this file those of
-Cython. Only cases of tests that reach the changed line run, the fastest first, as Coverage saw them in one
-run of the group's tests. The work is done in a copy of the checkout below a temporary folder.
+random, so that each place has the same chance; Cosmic Ray makes those of Python, and those of Cython are
+compiled all at once. Only cases of tests that reach the changed line run, as one run of the group's tests saw
+them, some of every file. The work is done in a copy of the checkout below a temporary folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import tokenize
-import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
-from mutation_cases import CHOSEN, SECONDS
+from mutation_cases import CHOSEN, MET, SECONDS
+from mutation_core import NUMBER, together
+from mutation_operators import Mutant, cython_mutants, python_mutants
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 20.0
-"""Seconds that a mutant's tests may take beyond five times their usual time."""
-TESTS = 15.0
-"""Seconds of tests (as they take under Coverage) that a mutant is given, the fastest first."""
-OF_CORE = 60.0
-"""The same for the core, of which Coverage cannot tell the tests that reach a line."""
+PATIENCE = 12.0
+"""Seconds that a case may take beyond ten times its usual time."""
+STARTING = 60.0
+"""The same for all that comes before the first."""
+TESTS = 20.0
+"""Seconds of tests (as they take in the run that sees what they reach) that a mutant is given
+of the group's own folder, and of the others."""
 
 
 class Group(Struct, frozen=True):
@@ -55,7 +54,7 @@ class Group(Struct, frozen=True):
 
 _TABLES = ("tests/tables", "tests/simulator", "tests/parity")
 GROUPS = {
-    "uops": Group(("analyzer/uops/**/*.py",), ("tests/uops", *_TABLES, "tests/bounds")),
+    "uops": Group(("analyzer/uops/**/*.py",), ("tests/uops", *_TABLES, "tests/bounds", "tests/insight")),
     "bounds": Group(
         ("analyzer/bounds/**/*.py",),
         ("tests/bounds", "tests/tables", "tests/insight", "tests/uops/test_occupancy.py"),
@@ -67,18 +66,8 @@ GROUPS = {
     "directives": Group(
         ("analyzer/frontend/statements/*.py", "analyzer/frontend/programs/*.py"), ("tests/frontend",)
     ),
-    "core": Group(("analyzer/simulator/**/*.pxi",), ("tests/simulator", "tests/parity/test_sample.py")),
+    "core": Group(("analyzer/simulator/**/*.pxi",), ("tests/simulator", "tests/parity", "tests/tables")),
 }
-
-
-class Mutant(Struct, frozen=True):
-    """The text of a file with one change."""
-
-    path: str
-    line: int
-    text: str
-    change: str
-    """The line before and after."""
 
 
 class Outcome(Struct, frozen=True):
@@ -94,153 +83,29 @@ class Reached(Struct):
     """By path and line."""
     seconds: dict[str, float]
 
-    def of(self, mutant: Mutant) -> list[str]:
-        """The cases that run the line, the fastest first, but those of a file together, for its fixtures."""
+    def of(self, mutant: Mutant, folder: str) -> Iterator[list[str]]:
+        """The cases that run the line, first those of the folder, then the others. Of each file the fastest;
+        the files get equal times. Those of a file are together, for its fixtures."""
         lines = self.cases.get(mutant.path, {})
-        # A line that runs when its module is imported concerns all that uses the module. Of the core Coverage
-        # sees nothing.
-        cases = lines.get(mutant.line) or set().union(*lines.values()) if lines else self.seconds
-        taken = 0.0
-        files: dict[str, list[str]] = {}
-        for case in sorted(cases, key=lambda case: (self.seconds[case], case)):
-            taken += self.seconds[case]
-            if files and taken > (TESTS if lines else OF_CORE):
-                break
-            files.setdefault(case.partition("::")[0], []).append(case)
-        return [case for cases in files.values() for case in cases]
-
-
-def changed_line(before: str, after: str) -> tuple[int, str]:
-    """The first line that differs (from 1), and both of its forms."""
-    old, new = before.splitlines(), after.splitlines()
-    for code, i, j, k, m in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
-        if code != "equal":
-            was, now = " ".join(map(str.strip, old[i:j])), " ".join(map(str.strip, new[k:m]))
-            return i + 1, f"{was}  ->  {now}"
-    raise ValueError("the texts are equal")
-
-
-SAME = {"Is_Eq", "IsNot_NotEq", "Eq_Is", "NotEq_IsNot"}
-"""Changes that make no difference between None, enumerators and small numbers."""
-LEFT_OUT = {"RemoveDecorator", "VariableReplacer", "VariableInserter"}
-"""A cache that is gone changes no result; the others need to be told names."""
-DECLARED = re.compile(r"\s*(if TYPE_CHECKING|@|type |class \w+\(.*\bfrozen=)")
-"""Lines that only a type checker reads."""
-
-
-def stated_types(node: Any) -> list[Any]:
-    """The types that a declaration, a parameter or a function states: nothing evaluates them."""
-    if node.type in ("annassign", "tfpdef"):
-        return node.children[1:2] if node.type == "annassign" else node.children[2:3]
-    return [node.annotation] if node.type == "funcdef" and node.annotation is not None else []
-
-
-def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
-    """The places of a text (line, column), each with an operator that changes it and which of its changes."""
-    from cosmic_ray.ast import ast_nodes, get_ast
-    from cosmic_ray.plugins import get_operator, operator_names
-
-    tree = get_ast(text)
-    notes = {
-        (row, column)
-        for node in ast_nodes(tree)
-        for note in stated_types(node)
-        for leaf in ast_nodes(note)
-        for row, column in [leaf.start_pos]
-    }
-    for name in operator_names():
-        short = name.removeprefix("core/")
-        if short in LEFT_OUT or short.rpartition("Operator_")[2] in SAME:
-            continue
-        operator, occurrence = get_operator(name)(), 0
-        for node in ast_nodes(tree):
-            for start, _ in operator.mutation_positions(node):
-                if tuple(start) not in notes:
-                    yield tuple(start), name, occurrence
-                occurrence += 1
-
-
-def compiles(text: str) -> bool:
-    """False for a change that Python refuses, such as one of the ``*`` among parameters: no test kills it."""
-    with warnings.catch_warnings(action="ignore"):
-        try:
-            compile(text, "mutant", "exec")
-        except SyntaxError:
-            return False
-    return True
-
-
-def python_mutants(paths: Iterable[Path], number: int, choice: random.Random, root: Path) -> Iterator[Mutant]:
-    """``number`` mutants: places drawn at random, and one of the changes for each."""
-    from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator
-
-    texts = {path: path.read_text("utf-8") for path in paths}
-    places: dict[tuple[Path, tuple[int, int]], list[tuple[str, int]]] = {}
-    for path, text in texts.items():
-        for start, operator, occurrence in of_python(text):
-            places.setdefault((path, start), []).append((operator, occurrence))
-    order = sorted(places)
-    choice.shuffle(order)
-    for path, start in order:
-        operator, occurrence = choice.choice(places[path, start])
-        after = mutate_code(texts[path], get_operator(operator)(), occurrence)
-        if after is None or after == texts[path] or not compiles(after):
-            continue
-        line, change = changed_line(texts[path], after)
-        if DECLARED.match(texts[path].splitlines()[line - 1]):
-            continue
-        yield Mutant(str(path.relative_to(root)), line, after, change)
-        number -= 1
-        if not number:
-            return
-
-
-TURNED = {
-    "==": "!=", "!=": "==", "<=": "<", ">=": ">", "+": "-", "-": "+", "+=": "-=", "-=": "+=",
-    "and": "or", "or": "and", "True": "False", "False": "True",
-}  # fmt: skip
-"""What the operators for Cython put in the place of a token. ``<`` and ``>`` may begin and end a cast."""
-
-
-def cython_places(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Line, first column, end and new text of each change of a text in Cython."""
-    before = ""
-    declared = False
-    for token in tokenize.generate_tokens(StringIO(text).readline):
-        row, column = token.start
-        if before in ("\n", ""):
-            declared = token.string in ("cdef", "ctypedef", "from", "cimport", "import", "include", "DEF")
-        new = TURNED.get(token.string) if token.type in (tokenize.OP, tokenize.NAME) else None
-        if token.string in ("<", ">") and f" {token.string} " in token.line[column - 1 : column + 2]:
-            new = token.string + "="
-        if token.type == tokenize.NUMBER and token.string.isdigit() and not declared:
-            new = str(int(token.string) + 1)
-        if token.string in ("if", "while", "elif") and "else" not in token.line:
-            yield row, token.end[1], token.line.rstrip().rfind(":"), ""
-        elif new is not None and not declared and before not in ("(", "=", ",", "return", "["):
-            yield row, column, token.end[1], new
-        if token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT):
-            before = "\n" if token.type == tokenize.NEWLINE else token.string
-
-
-def cython_mutants(paths: Iterable[Path], number: int, choice: random.Random, root: Path) -> Iterator[Mutant]:
-    """``number`` mutants of the core's stages."""
-    texts = {path: path.read_text("utf-8") for path in paths}
-    places = [(path, place) for path, text in texts.items() for place in cython_places(text)]
-    choice.shuffle(places)
-    for path, (row, start, end, new) in places:
-        lines = texts[path].splitlines(keepends=True)
-        line = lines[row - 1]
-        condition = line[start:end].strip()
-        if not new and (end < start or not condition):
-            continue
-        lines[row - 1] = line[:start] + (new or f" not ({condition})") + line[end:]
-        change = f"{line.strip()}  ->  {lines[row - 1].strip()}"
-        yield Mutant(str(path.relative_to(root)), row, "".join(lines), change)
-        number -= 1
-        if not number:
-            return
+        # A line that runs when its module is imported concerns all that uses the module.
+        cases = lines[mutant.line] if mutant.line in lines else set().union(*lines.values())
+        for own in (True, False):
+            spent: defaultdict[str, float] = defaultdict(float)
+            order: list[tuple[float, str]] = []
+            for case in sorted(cases, key=lambda case: (self.seconds[case], case)):
+                file = case.partition("::")[0]
+                if file.startswith(folder) is own:
+                    spent[file] += self.seconds[case]
+                    order.append((spent[file], case))
+            order.sort()
+            taken = accumulate(self.seconds[case] for _, case in order)
+            chosen = [case for (_, case), total in zip(order, taken, strict=True) if total <= TESTS] or [
+                case for _, case in order[:1]
+            ]
+            if chosen:
+                yield sorted(
+                    chosen, key=lambda case: (spent[case.partition("::")[0]], case.partition("::")[0])
+                )
 
 
 def run(command: list[str], root: Path, seconds: float, **more: str) -> int | None:
@@ -277,68 +142,80 @@ def copied() -> Iterator[Path]:
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 
 
-def reached(root: Path, group: Group, paths: Iterable[Path]) -> Reached:
+def by_case(files: dict[str, set[str]], contexts: Iterable[str]) -> set[str]:
+    """The cases of contexts, which are cases, or files for what their fixtures reach."""
+    return set().union(*(files.get(context, {context}) for context in contexts if context))
+
+
+def reached(root: Path, group: Group, paths: Iterable[Path], mutants: Sequence[Mutant]) -> Reached:
     """Runs the group's tests once. An error ends the program: survivors would mean nothing."""
     import coverage
 
-    settings, data, seconds = (root / "build" / name for name in ("coverage.ini", "coverage", "seconds"))
+    settings, data, seconds, met = (
+        root / "build" / name for name in ("coverage.ini", "coverage", "seconds", "met")
+    )
     settings.write_text("\n    ".join(["[run]\ninclude =", *map(str, paths)]))
-    command = [
-        sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}",
-        *PYTEST[1:], "-p", "mutation_cases", *group.tests,
-    ]  # fmt: skip
-    if run(command, root, 3600.0, **{SECONDS: str(seconds)}) != 0:
+    python = group is not GROUPS["core"]
+    under = ["-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}"] if python else []
+    command = [sys.executable, *under, *PYTEST[1:], "-p", "mutation_cases", *group.tests]
+    if run(command, root, 3600.0, **{SECONDS: str(seconds), MET: str(met)}) != 0:
         raise SystemExit("the tests fail without a mutant")
     known = Reached({}, msgspec.json.decode(seconds.read_bytes(), type=dict[str, float]))
-    found = coverage.CoverageData(str(data))
-    found.read()
     files: dict[str, set[str]] = {}
     for case in known.seconds:
         files.setdefault(case.partition("::")[0], set()).add(case)
+    if not python:
+        for mutant in mutants:
+            known.cases.setdefault(mutant.path, {}).setdefault(mutant.line, set())
+        for context, numbers in msgspec.json.decode(met.read_bytes(), type=dict[str, list[int]]).items():
+            for number in numbers:
+                known.cases[mutants[number].path][mutants[number].line] |= by_case(files, [context])
+        return known
+    found = coverage.CoverageData(str(data))
+    found.read()
     for measured in found.measured_files():
         path = os.path.relpath(os.path.realpath(measured), os.path.realpath(root))
-        known.cases[path] = {
-            line: set().union(*(files.get(context, {context}) for context in contexts if context))
-            for line, contexts in found.contexts_by_lineno(measured).items()
-        }
+        lines = found.contexts_by_lineno(measured).items()
+        known.cases[path] = {line: cases for line, each in lines if (cases := by_case(files, each))}
     return known
 
 
-def tried(root: Path, group: Group, mutant: Mutant, known: Reached) -> str:
+def tried(root: Path, group: Group, mutant: Mutant, known: Reached, **more: str) -> str:
     """Runs the cases that reach the line, those of the group's own folder first; the verdict."""
-    if mutant.path.endswith(".pxi") and not compiled(root):
-        return "not compiled"
-    cases = known.of(mutant)
     result = "not reached"
-    for own in (True, False):
-        part = [case for case in cases if case.startswith(group.tests[0]) is own]
-        if part and result in ("not reached", "survived"):
-            result = verdict(run_cases(root, part, PATIENCE + 5 * sum(known.seconds[case] for case in part)))
+    for cases in known.of(mutant, group.tests[0]):
+        patience = {case: PATIENCE + 10 * known.seconds[case] for case in cases}
+        result = verdict(run_cases(root, patience, **more))
+        if result != "survived":
+            break
     return result
 
 
-def run_cases(root: Path, cases: Sequence[str], seconds: float) -> int | None:
-    """The exit code of pytest, as ``run`` has it."""
+def run_cases(root: Path, patience: dict[str, float], **environment: str) -> int | None:
+    """The exit code of pytest, as ``run`` has it, for cases with the seconds that each may take."""
     chosen = root / "build" / "cases"
-    chosen.write_bytes(msgspec.json.encode(cases))
-    files = dict.fromkeys(case.partition("::")[0] for case in cases)
+    chosen.write_bytes(msgspec.json.encode(patience))
+    files = dict.fromkeys(case.partition("::")[0] for case in patience)
     # What the run under Coverage has compiled is used; of a mutant nothing is kept.
-    more = {CHOSEN: str(chosen), "PYTHONDONTWRITEBYTECODE": "1"}
-    return run([*PYTEST, "-x", "-p", "mutation_cases", *files], root, seconds, **more)
+    more = {CHOSEN: str(chosen), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return run(
+        [*PYTEST, "-x", "-p", "mutation_cases", *files], root, STARTING + sum(patience.values()), **more
+    )
 
 
 def verdict(code: int | None) -> str:
     """What pytest's exit code says: 1 is a failed test; 2 and 4 are a test file or a ``conftest.py`` that
     cannot be imported; a negative one is a crash, such as that of the core over a wrong block."""
+    if code == -signal.SIGALRM:
+        return "timeout"
     if code is not None and code not in (0, 1, 2, 4) and code >= 0:
         raise SystemExit(f"pytest ends with {code}")
     return "timeout" if code is None else "survived" if code == 0 else "killed"
 
 
 def compiled(root: Path) -> bool:
-    """Compiles the core; False if the compilers refuse the mutant."""
-    build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    if run(build, root, 600.0, CFLAGS="-O0") != 0:
+    """Compiles the core; False if the compilers refuse it."""
+    if run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], root, 600.0) != 0:
         return False
     target = next((root / "cyclelens").rglob("core*.so"), None)
     if target is not None:  # where setuptools leaves it depends on how the folders are mapped
@@ -351,9 +228,19 @@ def outcomes(name: str, number: int, seed: int) -> Iterator[Outcome]:
     group, choice = GROUPS[name], random.Random(seed)
     with copied() as root:
         paths = sorted(path for pattern in group.files for path in root.glob(pattern))
-        known = reached(root, group, paths)
-        mutants = cython_mutants if name == "core" else python_mutants
-        for mutant in mutants(paths, number, choice, root):
+        if name == "core":
+            mutants = list(cython_mutants(paths, number, choice, root))
+            present = together(root, dict(enumerate(mutants)), lambda: compiled(root))
+            known = reached(root, group, paths, mutants)
+            for place, mutant in enumerate(mutants):
+                switched = {NUMBER: str(place)}
+                yield Outcome(
+                    mutant,
+                    tried(root, group, mutant, known, **switched) if place in present else "not compiled",
+                )
+            return
+        known = reached(root, group, paths, ())
+        for mutant in python_mutants(paths, number, choice, root):
             path = root / mutant.path
             before, times = path.read_text("utf-8"), path.stat()
             path.write_text(mutant.text, "utf-8")
