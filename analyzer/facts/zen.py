@@ -30,6 +30,10 @@ _ALUS = "0156"
 _ALUS_BY_COUNT = {1: "1", 2: "06"}
 """No operation uses three of the four ALUs: 0.31 to 0.38 cycles are those of the measuring loop."""
 _SHIFTERS = "15"
+_LOADED = dict.fromkeys(("BEXTR", "BT", "BZHI", "RORX", "SARX", "SHLX", "SHRX"), _SHIFTERS) | dict.fromkeys(
+    ("CRC32", "PDEP", "PEXT"), _ALUS_BY_COUNT[1]
+)
+"""ALUs of operations on a loaded word, as of those on a register."""
 _OF_BRANCHES = ("CMOV", "SET", "CMC")
 """Name prefixes of operations that use the branches' ALUs if they use two; other operations use the shifters.
 Beside multiplications, which occupy ALU1, only the former take no extra time on Zen 4."""
@@ -356,6 +360,8 @@ def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: 
         return "5"
     if later and mnemonic.startswith(("SET", "CMOV")):
         return _ALUS_BY_COUNT[2]
+    if later and memory and macro_ops <= _FASTPATH and mnemonic in _LOADED:
+        return _LOADED[mnemonic]
     # With a memory operand the throughput is that of the load or store; microcode has its own.
     if (later and macro_ops > _FASTPATH) or memory or not cycles or (later and mnemonic in _CARRIES):
         return _ALUS

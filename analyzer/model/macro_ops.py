@@ -227,6 +227,9 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     forwarding: int
     change_forwarding: int
     """As ``forwarding``, to an instruction whose load and store share an address (M43)."""
+    computed_store_eighths: int
+    """Cycles, in eighths, for which a constant of 32 bits or the result of an operation on memory keeps the
+    unit of its data (M46)."""
     looped_lock_cycles: float
     """Cycles of the first locked change of memory behind the branch of a loop (M45); 0: as of others."""
     change_load_eighths: int

@@ -20,6 +20,7 @@ from cyclelens.analyzer.uops.known import CoreCache, InContext, KnownInstruction
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
 from cyclelens.analyzer.uops.macro_instruction import is_locked_change, is_nop
 from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
+from cyclelens.analyzer.uops.macro_units import with_computed_stores
 from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.registers import is_simd
@@ -51,9 +52,13 @@ class _MacroContext(Struct, frozen=True):
     """It is a call that returns to the block."""
     looped: bool
     """It is the first locked change of memory of a loop."""
+    crowded: bool
+    """It is one of many stores of the block."""
 
 
-_ALONE = _MacroContext(False, False, False, False, False, False, 0, False, False)
+_FEW_STORES = 2
+"""So many stores of an iteration leave together, whatever they store (M46)."""
+_ALONE = _MacroContext(False, False, False, False, False, False, 0, False, False, False)
 
 
 class _Upper(Enum):
@@ -79,6 +84,8 @@ class _SiblingEffects(Struct, frozen=True):
     """True for a conditional branch."""
     locked: bool
     """True for a locked change of memory."""
+    stores: bool
+    """True if they write memory."""
 
 
 def macro_op_entries(
@@ -120,6 +127,9 @@ def macro_op_entries(
     looped = -1
     if loop and rules.looped_lock_cycles:
         looped = next((at for at, each in enumerate(effects) if each is not None and each.locked), -1)
+    crowded = rules.computed_store_eighths > 0 and (
+        sum(each.stores for each in effects if each is not None) > _FEW_STORES
+    )
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -137,6 +147,8 @@ def macro_op_entries(
         what = upper[position] if upper else 0
         branch, second, returns = position + 1 in branches, position in branches, position in returning
         first = position == looped
+        effect = effects[position]
+        many = crowded and effect is not None and effect.stores
         if (
             branch
             or second
@@ -147,9 +159,10 @@ def macro_op_entries(
             or what
             or returns
             or first
+            or many
         ):
             context = _MacroContext(
-                second, branch, moves, shares, walked[position], merging[position], what, returns, first
+                second, branch, moves, shares, walked[position], merging[position], what, returns, first, many
             )
             key = (knowledge, context)
             entry = cache.entries.get(key)
@@ -201,7 +214,8 @@ def _effects_of(known: KnownInstruction) -> _SiblingEffects:
     stack = any(o.register in STACK for o in operands)
     branch = shape.sibling.facts.category == "COND_BR"
     locked = is_locked_change(shape.sibling)
-    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch, locked)
+    stores = any(access.written for access in shape.sibling.memory_operands)
+    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch, locked, stores)
     return effects
 
 
@@ -279,6 +293,8 @@ def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCa
             merges_upper=context.merges_upper,
         )
     inputs, uops = prepared.register_inputs, expansion.uops
+    if context.crowded and rules is not None:
+        uops = with_computed_stores(uops, prepared, rules.computed_store_eighths)
     if expansion.eliminable:
         # Its latency is 0, so the tables do not list the copied register among its inputs.
         inputs = tuple(as_register(o) for o in knowledge.operands() if o.register and o.facts.read) or inputs

@@ -8,7 +8,9 @@ from math import ceil
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
+from cyclelens.analyzer.uops.operands import Prepared
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 _PLAIN = frozenset(
     (
@@ -30,6 +32,8 @@ _ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", *DOUBLE_SHIFTS))
 """On registers, only one of these begins per cycle, although their units could accept more (M9)."""
 _LOADS_ALONE = ("mov", "movzx", "movbe")
 _EIGHTHS = 8
+_LONG_CONSTANT = 32
+"""Bits from which a stored constant is encoded in 32 bits."""
 WIDE_BYTES = 64
 """Bytes of the widest accesses."""
 
@@ -90,6 +94,30 @@ def _misnamed(subject: MacroInstruction, units: UnitSet, proper: UnitSet) -> boo
     if units.mask & ~subject.alus.mask:
         return False
     return subject.rules.units_by_mnemonic or units.mask.bit_count() == proper.mask.bit_count()
+
+
+def with_computed_stores(
+    uops: tuple[UopTemplate, ...], prepared: Prepared, eighths: int
+) -> tuple[UopTemplate, ...]:
+    """The uops with the time for which store data are busy with a constant of 32 bits, or with what
+    an ALU has made of a loaded word or of the order of bytes (M46)."""
+    mnemonic = prepared.instruction.mnemonic
+    computed = mnemonic == "movbe" or any(uop.traits & Trait.SHARES_ADDRESS for uop in uops)
+    if mnemonic in ("mov", "push") and prepared.instruction.immediate is not None:
+        computed = any(
+            each.kind == "mem" and each.written and each.width >= _LONG_CONSTANT
+            for each in prepared.facts.operands
+        )
+    if not computed or mnemonic in SHIFTS or prepared.has_simd_operand:
+        return uops
+    return tuple(
+        [
+            replace(uop, divider_cycles=-(-eighths // _EIGHTHS), busy_eighths=eighths)
+            if uop.kind is UopKind.STORE_DATA
+            else uop
+            for uop in uops
+        ]
+    )
 
 
 def _repaired(
