@@ -19,13 +19,28 @@ _SLACK = 256
 _MOST_NUMBERS = 16_384
 
 
+class _Young(dict[_Key, _Value | None]):
+    """The young generation, and behind it the old one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.old: dict[_Key, _Value | None] = {}
+
+    def __missing__(self, key: _Key) -> _Value | None:
+        value = self.old.pop(key, None)
+        if value is not None:
+            self[key] = value
+        return value
+
+
 class Recent(Generic[_Key, _Value]):
     """A cache of two generations; values are never None."""
 
     def __init__(self, most: int) -> None:
         """``most``: entries of a generation at the end of a batch."""
-        self._young: dict[_Key, _Value] = {}
-        self._old: dict[_Key, _Value] = {}
+        self._young: _Young[_Key, _Value] = _Young()
+        self.get: Callable[[_Key], _Value | None] = self._young.__getitem__
+        """The value of a key, which then counts as used; None if it is unknown or was dropped."""
         self._most = most
         self._needed = 0
         """Entries that one text needed."""
@@ -33,16 +48,7 @@ class Recent(Generic[_Key, _Value]):
 
     def size(self) -> int:
         """Entries of both generations."""
-        return len(self._young) + len(self._old)
-
-    def get(self, key: _Key) -> _Value | None:
-        """The value, which then counts as used; None if it is unknown or was dropped."""
-        value = self._young.get(key)
-        if value is None and self._old:
-            value = self._old.pop(key, None)
-            if value is not None:
-                self._young[key] = value
-        return value
+        return len(self._young) + len(self._young.old)
 
     def each(self, keys: Iterable[_Key], make: Callable[[_Key], _Value]) -> list[_Value]:
         """The values of these keys; those that are unknown are made."""
@@ -70,7 +76,8 @@ class Recent(Generic[_Key, _Value]):
             self._turn()
 
     def _turn(self) -> None:
-        self._young, self._old = {}, self._young
+        self._young.old = dict(self._young)
+        self._young.clear()
         self._turned = True
 
 

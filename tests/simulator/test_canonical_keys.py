@@ -10,7 +10,7 @@ from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Mode, Model
+from cyclelens.analyzer.model.choices import Mode, Model, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import Key, cycles_per_iteration, placement_of, simulate
@@ -66,6 +66,41 @@ def test_without_a_store_that_is_so_in_the_hardware_model(store: FactsStore) -> 
     assert key_of(one, store, options=HARDWARE) == key_of(other, store, options=HARDWARE) != ()
 
 
+FOLLOWED = {
+    "other registers": ("488b06 4801d8", "488b1f 4801cb", True),
+    "registers without an address": ("4801d8", "4801cb", True),
+    "another word of the line": ("488b5f08", "488b5f10", True),
+    "another line": ("488b5f08 488b4f10", "488b5f48 488b4f10", True),
+    "another half of a word": ("488b5f08", "488b5f0a", False),
+    "another distance in the line": ("488b5f08 488b4f10", "488b5f08 488b4f18", False),
+    "other steps of a pointer": ("4883c708 488b0f", "4883c710 488b0f", False),
+    "the same steps within a line": ("83c708 488b0f", "83c748 488b0f", True),
+    # mov rax, rdi; mov rcx, [rax + 8]; mov rdx, [rdi + 8], or + 16
+    "one pointer in two registers": ("4889f8 488b4808 488b5708", "4889f8 488b4808 488b5710", False),
+    "a pointer that is moved, or another": ("4883c708 488b0f", "4883c608 488b0f", False),
+    "the stack pointer": ("488b4c2408", "488b4f08", False),
+    "places of a store": ("48894708 488b5f08", "48894710 488b5f10", False),
+    "what a load gets from a store": ("48894708 488b5f08", "48894708 488b5e08", False),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "equal"), FOLLOWED.values(), ids=FOLLOWED.keys())
+@pytest.mark.parametrize("options", [PUBLISHED, HARDWARE])
+def test_where_values_are_followed_lines_count(
+    options: ModelOptions, one: str, other: str, equal: bool, store: FactsStore
+) -> None:
+    """On Golden Cove, three loads that read one word of a line do not leave together (Z6)."""
+    keys = [key_of(code, store, "GNR", options) for code in (one, other)]
+    assert () not in keys
+    assert (keys[0] == keys[1]) is equal
+
+
+def test_the_frame_pointer_counts_where_it_points_to_the_stack(store: FactsStore) -> None:
+    same = ModelOptions(assume=Pointers.STACK)
+    one, other = "48894708 488b4d08", "48894708 488b4e08"  # a store to [rdi], a load from [rbp] or [rsi]
+    assert key_of(one, store, "GNR", same) != key_of(other, store, "GNR", same)
+
+
 @pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE.keys())
 def test_everything_else_counts(one: str, other: str, store: FactsStore) -> None:
     assert key_of(one, store) != key_of(other, store)
@@ -114,8 +149,9 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
     ("code", "name", "options"),
     [
         ("4801d8", "ZEN4", PUBLISHED),  # follows addresses as numbers
-        ("4801d8", "GNR", PUBLISHED),  # knows sums of registers
-        ("48894708", "SKL", HARDWARE),  # compares addresses by the bytes they touch
+        ("488b0418", "GNR", PUBLISHED),  # compares the sum of two registers as a number
+        ("488b0508000000", "GNR", PUBLISHED),  # and a page of the code
+        ("48890418", "SKL", HARDWARE),
         ("b401 4889c3", "SKL", PUBLISHED),  # mov ah, 1; mov rbx, rax: RAX is merged
     ],
 )
@@ -167,23 +203,26 @@ def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:
 
 
 OPCODES = ("4801", "488b", "4889", "4829")
+OPERANDS = ("4708", "4e08", "5708", "c1", "cb", "d1")
+LOADS = ("488b", "4803", "488d", "483b", "0fb6")
+"""Loads and LEA, for cores on which three loads of one word matter."""
+PLACES = ("4708", "4f0c", "5738", "4e08", "760c", "7f08", "07", "0f")
 
 
-@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL"])
+@pytest.mark.parametrize("options", [PUBLISHED, HARDWARE])
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL", "GNR", "LNL"])
 @pytest.mark.parametrize("loop", [False, True])
-def test_the_figure_is_that_of_a_run(name: str, loop: bool, store: FactsStore) -> None:
+def test_the_figure_is_that_of_a_run(name: str, loop: bool, options: ModelOptions, store: FactsStore) -> None:
     """Small blocks with few registers and addresses, many of which are alike."""
     chance = random.Random(4)
     core = registry.get(name)
     keys = set()
-    blocks = 80
-    for _ in range(blocks):
-        parts = [
-            f"{chance.choice(OPCODES)}{chance.choice(('4708', '4e08', '5708', 'c1', 'cb', 'd1'))}"
-            for _ in range(2)
-        ]
+    blocks = 160
+    for number in range(blocks):
+        opcodes, operands, count = (OPCODES, OPERANDS, 2) if number % 2 else (LOADS, PLACES, 3)
+        parts = [f"{chance.choice(opcodes)}{chance.choice(operands)}" for _ in range(count)]
         block = block_of("".join(parts), store, name, loop=loop)
-        keys.add(core_key_of(block, core, PUBLISHED, store.caches))
-        figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, request=FIGURE).cycles_per_iteration, parts
+        keys.add(core_key_of(block, core, options, store.caches))
+        figure = cycles_per_iteration(block, core, options, caches=store.caches)
+        assert figure == simulate(block, core, options=options, request=FIGURE).cycles_per_iteration, parts
     assert len(keys) < blocks

@@ -22,6 +22,7 @@ cdef enum:
     _MAX_POINTER_CHASING_DISPLACEMENT = 2047
 
 _INTERNAL = ValueKind.INTERNAL
+cdef int _RIP = KEYS.register("RIP")
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 cdef struct KeyPlace:
@@ -36,6 +37,7 @@ cdef struct AddressPlace:
     int start
     int loads
     int encoded
+    int base  # Which of the ``keys`` is its base; NONE without one.
 
 
 cdef class FlatOriginal:
@@ -53,6 +55,9 @@ cdef class FlatOriginal:
     cdef bint adds
     cdef bint merges
     cdef bint stores
+    # Whether each address is one register and a constant: the model compares the sum of two registers, or the
+    # instruction pointer and its page, by numbers that may accidentally be those of another register.
+    cdef bint simple
     cdef bytes costs  # What cores that count macro-ops need besides (``_macro_costs``); None until then.
     cdef int *ints
     cdef int length  # Number of these integers.
@@ -189,6 +194,7 @@ cdef class FlatOriginal:
         self.addresses = <AddressPlace *> enlarged(NULL, 0, (1 + len(uops)) * sizeof(AddressPlace))
         self.key_count = self.address_count = 0
         self.chases = False
+        self.simple = True
         memcpy(self.ints, head, sizeof(Instruction))
         self._note_key(slots, &head.move_source - <int *> head)
         self._note_key(slots, &head.move_target - <int *> head)
@@ -212,9 +218,11 @@ cdef class FlatOriginal:
                 self.address_count += 1
                 address.start = place
                 address.loads = row.kind == LOAD
+                address.base = NONE if row.base == NO_KEY else slots[row.base]
                 access = self.template.memory_operands[uop.memory_operand]
                 address.encoded = _is_encoded(self.template, access)
                 self.chases = self.chases or (address.loads and address.encoded and row.base >= 0)
+                self.simple = self.simple and row.index == NO_KEY and row.base != _RIP
             place += _UOP_INTS
         for uop in uops:
             for value in uop.inputs:

@@ -102,6 +102,14 @@ cdef class FlatInstruction:
             if 0 <= self.like.key_places[number].place - _INSTRUCTION_INTS < head.outputs_count
         ]
 
+    cdef list base_keys(self):
+        """The bases of its addresses; NO_KEY for none."""
+        keys = []
+        for number in range(self.like.address_count):
+            slot = self.like.addresses[number].base
+            keys.append(NO_KEY if slot == NONE else self.keys[slot])
+        return keys
+
     cdef object kind(self):
         """Everything in which siblings' rows differ, except names and addresses."""
         chases = self.like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
