@@ -321,6 +321,13 @@ def test_the_bytes_are_those_of_gnu_as(
     assert code(TEXTS[name]) == gnu_code(TEXTS[name]).hex()
 
 
+def test_exitm_outside_of_a_macro_ends_nothing(region: Callable[..., AssembledFile]) -> None:
+    """GNU as ignores it with a warning."""
+    result = region("nop\n.exitm\nret")
+    assert [(problem.line, problem.code) for problem in result.problems] == [(2, "not-supported")]
+    assert [part.code.hex() for part in result.regions] == ["90c3"]
+
+
 def test_a_statement_of_a_macro_is_at_the_line_of_its_use(region: Callable[..., AssembledFile]) -> None:
     text = (
         ".macro twice r\nadd \\r, \\r\n.endm\n.macro four r\ntwice \\r\ntwice \\r\n.endm\n  four %rax # twice"

@@ -1,0 +1,95 @@
+"""The value of an expression is the one that the assembler of its dialect computes: every pair of operators,
+so that precedence and grouping show, and every operator with operands at the ends of its range."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, NASM, Dialect
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, evaluate
+from testkit.gnu_as import AS, assembled
+
+OF_GNU = (*"*/%|&^!+-<>", "<<", ">>", "==", "!=", "<>", "<=", ">=", "&&", "||")
+OF_NASM = (*"*/%+-&^|", "<<", ">>")
+TRIPLES = ((1, 0, 0), (7, 2, 3), (0, 1, 3), (12, 5, 5))
+ENDS = ("0", "1", "-1", "63", "64", "1000", "9223372036854775807", "-9223372036854775807 - 1")
+PAIRS = [f"{a} {one} {b} {other} {c}" for one, other in product(OF_GNU, OF_GNU) for a, b, c in TRIPLES]
+SINGLE = [
+    f"({a}) {one} ({b})"
+    for one in OF_GNU
+    for a in ENDS
+    for b in ENDS
+    if b not in ("0", "-1") or one not in "/%"
+]
+UNARY = [
+    f"{sign}{inner}{rest}"
+    for sign in ("-", "~", "!", "+", "-~", "!!")
+    for inner in ("5", "0", "(3 - 4)")
+    for rest in ("", " * 2", " << 1", " - 1")
+]
+
+
+def value(text: str, dialect: Dialect) -> int:
+    found = evaluate(text, lambda name: None, dialect=dialect)
+    assert found.is_constant
+    return found.constant % (1 << 64)
+
+
+@pytest.mark.skipif(AS is None, reason="GNU as is not installed")
+@pytest.mark.parametrize("texts", [PAIRS, SINGLE, UNARY], ids=["pairs", "ends", "unary"])
+def test_values_are_those_of_gnu_as(texts: list[str]) -> None:
+    known = assembled("att", [f".quad {text}" for text in texts])
+    different = [
+        (text, value(text, ATT), expected)
+        for text, code in zip(texts, known.values(), strict=True)
+        if (expected := int.from_bytes(code, "little")) != value(text, ATT)
+    ]
+    assert not different
+
+
+@pytest.mark.skipif(shutil.which("nasm") is None, reason="NASM is not installed")
+def test_values_are_those_of_nasm(tmp_path: Path) -> None:
+    texts = [f"{a} {one} {b} {other} {c}" for one, other in product(OF_NASM, OF_NASM) for a, b, c in TRIPLES]
+    understood: dict[str, int] = {}
+    for text in texts:
+        try:
+            understood[text] = value(text, NASM)
+        except ExpressionError:
+            continue  # such as a division by zero
+    assert len(understood) > len(texts) / 2
+    (tmp_path / "a.asm").write_text("".join(f"dq {text}\n" for text in understood))
+    subprocess.run(["nasm", "-o", "a.bin", "a.asm"], cwd=tmp_path, check=True, capture_output=True)
+    code = (tmp_path / "a.bin").read_bytes()
+    for number, (text, found) in enumerate(understood.items()):
+        assert found == int.from_bytes(code[8 * number : 8 * number + 8], "little"), text
+
+
+@pytest.mark.parametrize(
+    ("word", "sign"), [("mod", "%"), ("shl", "<<"), ("and", "&"), ("eq", "=="), ("le", "<=")]
+)
+def test_words_are_operators_in_intel_syntax_alone(word: str, sign: str) -> None:
+    """``i386_operators`` of ``gas/config/tc-i386-intel.c``"""
+    assert value(f"13 {word} 5", INTEL) == value(f"13 {sign} 5", ATT)
+    for dialect in (ATT, NASM):
+        with pytest.raises(ExpressionError, match=re.escape(f"'{word}' is not expected here.")):
+            evaluate(f"13 {word} 5", lambda name: None, dialect=dialect)
+
+
+@pytest.mark.parametrize(
+    ("most", "more"),
+    [
+        ("(" * 50 + "1" + ")" * 50, "(" * 51 + "1" + ")" * 51),
+        ("-" * 50 + "1", "-" * 51 + "1"),
+        ("1" + " " * 997 + "+" + "1", "1" + " " * 997 + "+" + "12"),
+    ],
+    ids=["parentheses", "signs", "length"],
+)
+def test_an_expression_has_at_most_fifty_levels_and_a_thousand_characters(most: str, more: str) -> None:
+    assert value(most, ATT) in (1, 2)
+    with pytest.raises(ExpressionError, match="too"):
+        value(more, ATT)
