@@ -6,12 +6,15 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, NASM, Dialect
+from cyclelens.analyzer.frontend.statements.directives import leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, evaluate
+from cyclelens.analyzer.model.source import AssembledFile
 from testkit.gnu_as import AS, assembled
 
 OF_GNU = (*"*/%|&^!+-<>", "<<", ">>", "==", "!=", "<>", "<=", ">=", "&&", "||")
@@ -93,3 +96,27 @@ def test_an_expression_has_at_most_fifty_levels_and_a_thousand_characters(most: 
     assert value(most, ATT) in (1, 2)
     with pytest.raises(ExpressionError, match="too"):
         value(more, ATT)
+
+
+@pytest.mark.skipif(AS is None, reason="GNU as is not installed")
+@pytest.mark.parametrize("name", ["uleb128", "sleb128"])
+def test_numbers_in_groups_of_seven_bits_are_those_of_gnu_as(name: str) -> None:
+    ends = [
+        sign * ((1 << bits) + more)
+        for bits in (0, 6, 7, 13, 14, 31, 62)
+        for more in (-1, 0, 1)
+        for sign in (1, -1)
+    ]
+    if name == "uleb128":
+        ends = [end for end in ends if end >= 0] + [1 << 63, (1 << 63) + 1, (1 << 64) - 1]
+    for text, expected in assembled("att", [f".{name} {end:#x}" for end in ends]).items():
+        assert leb128(name, int(text.split()[1], 16)) == expected, text
+
+
+@pytest.mark.parametrize("text", ["3 3", "y+", "(L", "-" * 51 + "1", "'ab"])
+def test_a_jump_through_an_assignment_without_a_value_has_no_size(
+    region: Callable[..., AssembledFile], text: str
+) -> None:
+    """The assignment comes later; GNU as refuses it."""
+    (problem,) = region(f"L: jmp x\nnop\n.set x, {text}").problems
+    assert (problem.line, problem.code) == (1, "unknown-size")
