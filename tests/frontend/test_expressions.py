@@ -120,3 +120,22 @@ def test_a_jump_through_an_assignment_without_a_value_has_no_size(
     """The assignment comes later; GNU as refuses it."""
     (problem,) = region(f"L: jmp x\nnop\n.set x, {text}").problems
     assert (problem.line, problem.code) == (1, "unknown-size")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-0x80000000",
+        "0x7fffffff",
+        "0xffffffff80000000",
+        "0xfffffffffffffff8",
+        "0xffffffffffffff80",
+        "~7",
+        "-(1 << 7)",
+    ],
+)
+def test_displacements_wrap_as_in_gnu_as(
+    code: Callable[..., str], gnu_code: Callable[[str], bytes], text: str
+) -> None:
+    statement = f"mov {text}(%rsi), %eax\n"
+    assert code(statement) == gnu_code(statement).hex()
