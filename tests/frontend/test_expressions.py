@@ -139,3 +139,12 @@ def test_displacements_wrap_as_in_gnu_as(
 ) -> None:
     statement = f"mov {text}(%rsi), %eax\n"
     assert code(statement) == gnu_code(statement).hex()
+
+
+@pytest.mark.parametrize("lines", [1, 200])
+def test_a_condition_knows_the_distance_of_labels_far_above(
+    code: Callable[..., str], gnu_code: Callable[[str], bytes], lines: int
+) -> None:
+    """The text is read in pieces of some lines; a condition asks for labels of an earlier one."""
+    text = "a: nop\nnop\nb:\n" + lines * "mov %rax, %rbx\n" + ".if b - a == 2\nret\n.endif\nnop\n"
+    assert code(text) == gnu_code(text).hex()

@@ -263,3 +263,13 @@ def test_short_jumps_reach_from_128_bytes_before_to_127_behind(code: Callable[..
     assert code("jmp 1f\n.zero 128\n1: nop").startswith("e980000000")
     assert code("1: .zero 126\njmp 1b").endswith("eb80")
     assert code("1: .zero 127\njmp 1b").endswith("e97cffffff")
+
+
+@pytest.mark.parametrize(("between", "known"), [(121, True), (123, False), (125, False), (126, True)])
+def test_a_jump_of_unknown_size_has_at_least_two_bytes(
+    region: Callable[..., AssembledFile], between: int, known: bool
+) -> None:
+    """Over a jump of two or five bytes, another one is certainly short with up to 122 others, and certainly
+    long from 126."""
+    text = f"jmp x\n.skip {between}, 0x90\njmp y\nx: nop\n.set y, 3 3\n"
+    assert ((1, "unknown-size") not in {(each.line, each.code) for each in region(text).problems}) is known
