@@ -20,6 +20,7 @@ MET = "MUTATION_MET"
 """Names the file that gets the mutants of the core that each case reaches."""
 
 _seconds: defaultdict[str, float] = defaultdict(float)
+_failed: set[str] = set()
 _met: defaultdict[str, set[int]] = defaultdict(set)
 _now = ""
 _patience: dict[str, float] = {}
@@ -57,6 +58,8 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     _seconds[report.nodeid] += report.duration
+    if report.failed:
+        _failed.add(report.nodeid)
 
 
 @pytest.hookimpl(trylast=True)
@@ -70,4 +73,6 @@ def pytest_sessionfinish() -> None:
         _met.pop("", None)
         Path(os.environ[MET]).write_bytes(msgspec.json.encode(_met))
     if SECONDS in os.environ:
+        for case in _failed:
+            del _seconds[case]
         Path(os.environ[SECONDS]).write_bytes(msgspec.json.encode(_seconds))
