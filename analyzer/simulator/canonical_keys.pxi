@@ -1,13 +1,14 @@
 # Finds blocks that simulate identically, so that their figure is computed once.
 #
 # The same code at two positions is alike if its front end says so (``FrontEnd.placement``). Different
-# code may be alike too: cores that count uops distinguish registers only by class and latest writer.
+# code may be alike too: the cores distinguish registers only by class and latest writer.
 # RSP is the exception, because the stack engine writes it. So blocks whose instructions have equal rows
 # (``flat``) run alike if only the names of their registers differ. Addresses only decide which loads
 # overlap which stores and, on some cores, which loads read one word: where neither can be, they do not count.
 # Where the model follows values of registers, it also counts how each result is made of others (``value``),
-# and which register is RBP, for it may point to the stack. In loops from the DSB, lengths count only as far
-# as they decide which instructions share a line.
+# and which register is RBP, for it may point to the stack. On cores that count macro-ops blocks without
+# stores may be alike, and of addresses only which accesses cross a line counts. In loops from the DSB or the
+# op cache, lengths count only as far as they decide which instructions share a line or a window.
 
 cdef enum:
     _MOST_FIGURES = 1 << 15  # Limit for kinds of instructions, and for figures.
@@ -27,6 +28,7 @@ cdef class CanonicalKeys:
 
     cdef object _core
     cdef object _options
+    cdef bint _counts_macro_ops
     cdef bint _names_only
     # Whether the front end does not say what its runs depend on, or runs are random.
     cdef bint _place_unknown
@@ -47,6 +49,7 @@ cdef class CanonicalKeys:
     def __init__(self, _caches):
         self._core = None
         self._options = None
+        self._counts_macro_ops = False
         self._names_only = False
         self._place_unknown = False
         self._place = NONE
@@ -69,7 +72,8 @@ cdef class CanonicalKeys:
         positions."""
         if microarchitecture is not self._core or options is not self._options:
             self._core, self._options = microarchitecture, options
-            self._names_only = microarchitecture.macro_ops is None
+            self._counts_macro_ops = microarchitecture.macro_ops is not None
+            self._names_only = options.harness is not MeasuredIn.ONE_PAGE
             self._follows_values = options.hardware or microarchitecture.tracks_values
             self._lines_matter = lines_matter(microarchitecture)
             self._pointers_differ = options.assume is Pointers.DIFFERENT
@@ -101,6 +105,8 @@ cdef class CanonicalKeys:
         self._place_of(_RSP)  # always the first
         for entry in block.entries:
             flat = flatten(entry)
+            if self._counts_macro_ops and (flat.like.stores or flat.like.jumps or not flat.like.simple):
+                return ()
             if flat.maker is not self:
                 self.tell(flat)
             if not flat.kinds:
@@ -114,7 +120,11 @@ cdef class CanonicalKeys:
             accesses = accesses or flat.like.address_count > 0
             simple = simple and flat.like.simple
         others = ()
-        if self._follows_values and (stores or (accesses and self._lines_matter)):
+        if self._counts_macro_ops:
+            others = self._crossings_of(flats)
+            if others is None:
+                return ()
+        elif self._follows_values and (stores or (accesses and self._lines_matter)):
             if not simple:
                 return ()
             others = self._values_of(flats, stores)
@@ -133,7 +143,7 @@ cdef class CanonicalKeys:
         return self._places[key]
 
     cdef tuple _values_of(self, list flats, bint stores):
-        """Addresses of the block's instructions, how their results are made of registers, and which of them is
+        """Addresses of the block's instructions, how their results are made of registers, and which one is
         RBP. Without a store only the words that loads read within a line count and, if nothing leads from one
         register of an address to another, only the distances from the first such word of each register."""
         cdef FlatInstruction flat
@@ -152,9 +162,43 @@ cdef class CanonicalKeys:
             values += (*places, kind, self._place_of(base), self._place_of(index), scale, delta)
         return (self._place_of(_RBP), *values)
 
+    cdef tuple _crossings_of(self, list flats):
+        """Which registers the moves of pairs copy, and which accesses cross the end of a line. If constants
+        move the register of an address, its offsets in a line count; None if it is written otherwise."""
+        cdef FlatInstruction flat
+        cdef BlockUop *uop
+        cdef const long long *effect
+        cdef list values = []
+        cdef set bases = set()
+        cdef set moved = set()
+        for flat in flats:
+            bases.update(flat.base_keys())
+        for flat in flats:
+            effect = <const long long *> <const char *> flat.effect
+            if (<Instruction *> flat.like.ints).rsp_step:
+                moved.add(<int> _RSP)
+            if (<const int *> <const char *> flat.like.costs)[_MOVES]:
+                values += (self._place_of(effect[1]), self._place_of(effect[2]))
+            for place in range(12, 16):
+                if effect[place] != NO_KEY and effect[place] in bases:
+                    return None
+            if effect[1] != NO_KEY and effect[1] in bases:
+                if not _is_step(effect):
+                    return None
+                moved.add(effect[1])
+                values += (effect[6], effect[5] & (CODE_LINE - 1))
+        for flat in flats:
+            for number, (key, place) in enumerate(zip(flat.base_keys(), flat.numbers()[2::2], strict=True)):
+                uop = <BlockUop *> (flat.like.ints + flat.like.addresses[number].start)
+                offset = (<long long> place + uop.stack_offset) & (CODE_LINE - 1)
+                values.append(offset if key in moved else offset + uop.bytes > CODE_LINE)
+        return tuple(values)
+
     cdef int tell(self, FlatInstruction flat) except -1:
         """Set the kinds of an instruction."""
         flat.maker = self
+        if self._counts_macro_ops and flat.effect is None:
+            find_macro_row(flat)
         if flat.like.merges:
             flat.kinds = _NAMED
         else:
@@ -170,13 +214,24 @@ cdef class CanonicalKeys:
         numbers = []
         own = flat.integers()
         for cached, rows in enumerate(flat.like.without_names(&own[0])):
-            key = (cached, rows, flat.like.tp_name)
+            key = (cached, rows, flat.like.tp_name, flat.like.costs)
             if key not in self._kinds:
                 # Numbers are not reused: instructions keep theirs.
                 self._kinds[key] = next(self._numbers)
             numbers.append(self._kinds[key])
         kinds = self._known[kind] = array("i", numbers).tobytes()
         return kinds
+
+
+cdef bint _is_step(const long long *effect) noexcept:
+    """Whether an effect (``find_macro_row``) adds a constant to a register, or subtracts one."""
+    return (
+        effect[0] == EFFECT_OPERATE
+        and effect[6] <= OPERATION_SUB
+        and effect[2] == NO_KEY
+        and effect[9] < 0
+        and effect[7] >= 32
+    )
 
 
 cdef bint _are_apart(list flats):

@@ -101,6 +101,35 @@ def test_the_frame_pointer_counts_where_it_points_to_the_stack(store: FactsStore
     assert key_of(one, store, "GNR", same) != key_of(other, store, "GNR", same)
 
 
+CROSSED = {
+    "other registers": ("488b06 4801d8", "488b1f 4801cb", True),
+    "who waits for whom": ("488b06 4801d8", "488b06 4801cb", False),
+    "another place in the line": ("488b5f08", "488b5f30", True),
+    "across the end of a line": ("488b5f08", "488b5f3c", False),
+    "another place of a moved pointer": ("4883c704 488b5f08", "4883c704 488b5f10", False),
+    "another step of it": ("4883c704 488b1f", "4883c708 488b1f", False),
+    "another constant": ("4883c004 488b1f", "4883c008 488b1f", True),
+    "what the move of a pair copies": ("4889d8 4801c8 4801d3", "4889c8 4801c8 4801d3", False),
+    "other operations of the op cache": ("4805ffffff00", "4883c07f", False),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "equal"), CROSSED.values(), ids=CROSSED.keys())
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])
+def test_macro_ops_only_count_which_loads_cross_a_line(
+    name: str, one: str, other: str, equal: bool, store: FactsStore
+) -> None:
+    keys = [key_of(code, store, name, HARDWARE) for code in (one, other)]
+    assert () not in keys
+    assert (keys[0] == keys[1]) is equal
+
+
+@pytest.mark.parametrize("code", ["48890f", "488b0f 488b01", "4801f7 488b07", "488b0437", "488b0508000000"])
+def test_macro_ops_follow_other_addresses_as_numbers(code: str, store: FactsStore) -> None:
+    """Of stores, of loaded or added pointers, of two registers and of the instruction pointer."""
+    assert key_of(code, store, "ZEN5", HARDWARE) == ()
+
+
 @pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE.keys())
 def test_everything_else_counts(one: str, other: str, store: FactsStore) -> None:
     assert key_of(one, store) != key_of(other, store)
@@ -148,7 +177,7 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
 @pytest.mark.parametrize(
     ("code", "name", "options"),
     [
-        ("4801d8", "ZEN4", PUBLISHED),  # follows addresses as numbers
+        ("48894708", "ZEN4", PUBLISHED),  # follows addresses as numbers
         ("488b0418", "GNR", PUBLISHED),  # compares the sum of two registers as a number
         ("488b0508000000", "GNR", PUBLISHED),  # and a page of the code
         ("48890418", "SKL", HARDWARE),
@@ -210,7 +239,7 @@ PLACES = ("4708", "4f0c", "5738", "4e08", "760c", "7f08", "07", "0f")
 
 
 @pytest.mark.parametrize("options", [PUBLISHED, HARDWARE])
-@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL", "GNR", "LNL"])
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL", "GNR", "LNL", "ZEN3", "ZEN4", "ZEN5"])
 @pytest.mark.parametrize("loop", [False, True])
 def test_the_figure_is_that_of_a_run(name: str, loop: bool, options: ModelOptions, store: FactsStore) -> None:
     """Small blocks with few registers and addresses, many of which are alike."""

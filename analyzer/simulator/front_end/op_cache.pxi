@@ -116,13 +116,14 @@ cdef class OpCache(FrontEnd):
         passes through all positions; only the ends of pages count from its first bytes."""
         if not self.program.loop:
             return bytes([self.program.alignment % self._decode_bytes if self._page_end else 0])
-        if self.operations.follows_place():
-            return bytes([self.program.alignment])
         told = array("i", [self.flight.small_loop])
         for i in range(self.program.instructions):
             told.append(self.program.instruction[i].second)
-        if self.operations.decoded:
-            told.append(self.program.alignment % self._decode_bytes)
+        if self.operations.follows_place() or self.operations.decoded:
+            follows = self.operations.follows_place()
+            told.append(self.program.alignment if follows else self.program.alignment % self._decode_bytes)
+            for i in range(self.program.instructions):
+                told.append(self.program.instruction[i].length)
             return told.tobytes()
         first = 0
         while first < self.program.instructions:

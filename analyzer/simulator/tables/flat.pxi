@@ -55,6 +55,7 @@ cdef class FlatOriginal:
     cdef bint adds
     cdef bint merges
     cdef bint stores
+    cdef bint jumps
     # Whether each address is one register and a constant: the model compares the sum of two registers, or the
     # instruction pointer and its page, by numbers that may accidentally be those of another register.
     cdef bint simple
@@ -149,6 +150,7 @@ cdef class FlatOriginal:
         head.operands_count = sum([len(uop.inputs) for uop in template.uops])
         head.results_count = len(results)
         self.merges = len(template.merge_uops) > 0
+        self.jumps = head.jump
         self.stores = STORE_ADDRESS in [uop.kind for uop in template.uops]
         self._lay(&head, written, template.merge_uops, template.idq_uops, template.fused_uops, template.uops)
 

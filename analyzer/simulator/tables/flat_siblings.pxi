@@ -6,7 +6,7 @@ cdef class FlatInstruction:
 
     cdef readonly FlatOriginal like
     cdef readonly object instruction
-    cdef bytes effect  # Its effect on cores that count macro-ops (``_find_macro_row``); None until asked for.
+    cdef bytes effect  # Its effect on cores that count macro-ops (``find_macro_row``); None until asked for.
     cdef object maker
     cdef bytes kinds  # The part of it that alike blocks share, and the ``CanonicalKeys`` that computed it.
     cdef bytes keys

@@ -103,7 +103,7 @@ cdef class Operations:
         for i, entry in enumerate(block.entries):
             flat = flatten(entry)
             if flat.effect is None:
-                _find_macro_row(flat)
+                find_macro_row(flat)
             costs = <const int *> <const char *> flat.like.costs
             self._set_costs(i, costs)
             self._set_effect(i, <const long long *> <const char *> flat.effect)
@@ -176,7 +176,7 @@ cdef enum:
     _COST_FIELDS = 7
 
 
-cdef int _find_macro_row(FlatInstruction flat) except -1:
+cdef int find_macro_row(FlatInstruction flat) except -1:
     """Find what an instruction adds to the tables, and what its siblings add with it."""
     template = flat.like.template
     if flat.like.costs is None:
@@ -192,11 +192,12 @@ cdef int _find_macro_row(FlatInstruction flat) except -1:
 
 cdef bytes _macro_costs(object template):
     """The costs of an instruction, whether it is the move of a pair, the traits of its uops, how long each
-    keeps its unit busy, and how late each of their inputs may come."""
+    keeps its unit busy, how late each of their inputs may come, and what it takes in the op cache."""
     cdef object number
     ops, uops, name = template.macro_ops or MacroOps(), template.uops, template.name
     costs = [ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing]
     costs += [ops.lost_slots, ops.moves]
+    cached = [ops.entries, ops.fields, ops.wide_fields, ops.evex]
     of_uops = [*[int(uop.traits) for uop in uops], *[uop.busy_eighths for uop in uops]]
     late = [each for uop in uops for each in uop.late or (0,) * len(uop.inputs)]
     for number in of_uops:
@@ -205,7 +206,7 @@ cdef bytes _macro_costs(object template):
         _check_number(name, "delay of an input", number, -_MOST_TIME, _MOST_TIME)
     for number in costs:
         _check_number(name, "cost in macro-ops", number, 0, _MOST_PARTS)
-    return array("i", costs + of_uops + late).tobytes()
+    return array("i", costs + of_uops + late + cached).tobytes()
 
 
 def laid_out(entry):
@@ -214,6 +215,6 @@ def laid_out(entry):
     flat = flatten(entry)
     row = None
     if flat.like.template.macro_ops is not None:
-        _find_macro_row(flat)
+        find_macro_row(flat)
         row = [*array("i", flat.like.costs), *array("q", flat.effect)]
     return list(flat.integers()), flat.value(), row
