@@ -110,6 +110,7 @@ MODELS = (
             "macro_ops.full_lines macro_ops.memory_change_has_one_address "
             "macro_ops.change_forwarding macro_ops.forwarding_varies macro_ops.changes_leave_singly "
             "macro_ops.change_load_eighths macro_ops.looped_lock_cycles macro_ops.computed_store_eighths "
+            "macro_ops.change_behind_load_eighths "
             "macro_ops.vector_schedulers_plausible macro_ops.third_source_eighths "
             "macro_ops.most_third_source_eighths",
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
@@ -150,6 +151,7 @@ MODELS = (
             page_crossing_store_cycles=34,
             forwarding=7,
             change_forwarding=5,
+            change_behind_load_eighths=3,
             computed_store_eighths=9,
             looped_lock_cycles=6.0,
             change_load_eighths=0,

@@ -176,6 +176,7 @@ RULES = MacroOpRules(
     store_queue=104,
     forwarding=7,
     change_forwarding=0,
+    change_behind_load_eighths=0,
     computed_store_eighths=0,
     looped_lock_cycles=0,
     change_load_eighths=0,

@@ -227,6 +227,9 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     forwarding: int
     change_forwarding: int
     """As ``forwarding``, to an instruction whose load and store share an address (M43)."""
+    change_behind_load_eighths: int
+    """Slots of the address units beyond its own that the load of an instruction that changes memory costs
+    directly behind another load, in eighths (M43)."""
     computed_store_eighths: int
     """Cycles, in eighths, for which a constant of 32 bits or the result of an operation on memory keeps the
     unit of its data (M46)."""

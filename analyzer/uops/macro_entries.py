@@ -13,6 +13,7 @@ from cyclelens.analyzer.model.uops import (
     Entry,
     InstructionTemplate,
     MacroOps,
+    Trait,
     ValueKind,
 )
 from cyclelens.analyzer.uops.calls import coming_back
@@ -54,11 +55,13 @@ class _MacroContext(Struct, frozen=True):
     """It is the first locked change of memory of a loop."""
     crowded: bool
     """It is one of many stores of the block."""
+    behind_load: bool
+    """It changes memory and follows a load."""
 
 
 _FEW_STORES = 2
 """So many stores of an iteration leave together, whatever they store (M46)."""
-_ALONE = _MacroContext(False, False, False, False, False, False, 0, False, False, False)
+_ALONE = _MacroContext(False, False, False, False, False, False, 0, False, False, False, False)
 
 
 class _Upper(Enum):
@@ -86,6 +89,8 @@ class _SiblingEffects(Struct, frozen=True):
     """True for a locked change of memory."""
     stores: bool
     """True if they write memory."""
+    loads: bool
+    """True if they read memory."""
 
 
 def macro_op_entries(
@@ -149,6 +154,9 @@ def macro_op_entries(
         first = position == looped
         effect = effects[position]
         many = crowded and effect is not None and effect.stores
+        before = effects[position - 1] if position and effect is not None and effect.loads else None
+        behind = rules.change_behind_load_eighths > 0 and before is not None and before.loads
+        behind = behind and effect.stores and not before.stores
         if (
             branch
             or second
@@ -160,9 +168,20 @@ def macro_op_entries(
             or returns
             or first
             or many
+            or behind
         ):
             context = _MacroContext(
-                second, branch, moves, shares, walked[position], merging[position], what, returns, first, many
+                second,
+                branch,
+                moves,
+                shares,
+                walked[position],
+                merging[position],
+                what,
+                returns,
+                first,
+                many,
+                behind,
             )
             key = (knowledge, context)
             entry = cache.entries.get(key)
@@ -215,7 +234,8 @@ def _effects_of(known: KnownInstruction) -> _SiblingEffects:
     branch = shape.sibling.facts.category == "COND_BR"
     locked = is_locked_change(shape.sibling)
     stores = any(access.written for access in shape.sibling.memory_operands)
-    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch, locked, stores)
+    loads = any(access.read for access in shape.sibling.memory_operands)
+    shape.effects = effects = _SiblingEffects(walks, upper, stack, branch, locked, stores, loads)
     return effects
 
 
@@ -293,6 +313,15 @@ def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCa
             merges_upper=context.merges_upper,
         )
     inputs, uops = prepared.register_inputs, expansion.uops
+    if context.behind_load and rules is not None:
+        uops = tuple(
+            [
+                replace(uop, busy_eighths=rules.change_behind_load_eighths)
+                if uop.traits & Trait.SHARES_ADDRESS
+                else uop
+                for uop in uops
+            ]
+        )
     if context.crowded and rules is not None:
         uops = with_computed_stores(uops, prepared, rules.computed_store_eighths)
     if expansion.eliminable:

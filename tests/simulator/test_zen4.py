@@ -46,6 +46,12 @@ FOUR_CHANGES = "830701834708018347100183471801"
             "loop",
             4.44,
         ),
+        (
+            "M43: eight changes, each behind a load",
+            "".join(f"4c8b46{place + 64:02x}480147{place:02x}" for place in range(0, 64, 8)),
+            "loop",
+            6.2,
+        ),
         ("M46: shifts in memory", "d127d16704d16708d1670cd16710d16714d16718d1671c", "loop", 4.0),
         ("M9: shifts of loaded words", "c4e2f1f706c4e2f1f75e08c462f1f74610", "loop", 1.5),
         ("M9: the multiplier's ALU, from memory", "c4e2e3f506c4e2e2f506", "loop", 2.0),

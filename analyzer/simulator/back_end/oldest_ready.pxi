@@ -322,7 +322,7 @@ cdef class OldestReady(Picker):
                     if self.flight.u_receives[slot]:
                         self._address_debt += self._received
                     if traits & SHARES_ADDRESS_TRAIT:
-                        self._address_debt += self._change
+                        self._address_debt += self._change + self.operations.t_busy[static]
             elif stores < self._stores and not (
                 traits & ALONE_TRAIT and self._alone_free >= EIGHTHS * (cycle + 1)
             ):
