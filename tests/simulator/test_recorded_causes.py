@@ -103,3 +103,15 @@ def test_a_uop_is_allowed_to_leave_when_its_way_from_the_renamer_is_over(name: s
             assert row.issued is not None
             assert recorded.allowed == row.issued + core.issue_to_dispatch_delay
             assert row.ready is None or row.ready >= recorded.allowed
+
+
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "GNR"])
+def test_what_came_last_is_an_input_of_the_run(name: str) -> None:
+    """Of ``add rax, rbx`` the first waits for nothing, each other one for the addition before it."""
+    trace = traced("4801d8", name)
+    found = [
+        None if recorded.last is None else inputs[recorded.last].ready
+        for recorded, inputs in zip(trace.scheduling, trace.inputs, strict=True)
+    ]
+    assert found[0] is None
+    assert found[1:20] == [inputs[0].ready for inputs in trace.inputs[1:20]]
