@@ -174,6 +174,15 @@ def test_the_rules_of_the_harness_are_a_switch(
     assert straight(code, ONE_PAGE) == pytest.approx(one_page, rel=0.02), rule
 
 
+@pytest.mark.parametrize("register", [0, 1, 3, 5, 6, 8, 9, 10, 11, 13, 14, 15])
+def test_addresses_through_a_fused_move_are_followed_from_every_register(register: int) -> None:
+    """M6, M19: mov rdi, R; add rdi, 8; mov [rdi], rdx; mov rdx, [R + 8]: the load reads what was stored."""
+    high, low = register >> 3, register & 7
+    moved = bytes([0x48 | 4 * high, 0x89, 0xC7 | low << 3])
+    loaded = bytes([0x48 | high, 0x8B, 0x50 | low, 8])
+    assert straight(moved.hex() + "4883c708" + "488917" + loaded.hex()) == 7
+
+
 def test_a_line_is_remembered_for_four_pages() -> None:
     """M22: a `pop` walks into a line for the first time if it was read through four other pages since. Each
     page costs the two slots of a load more (of four), the fifth also those of the walk."""
