@@ -64,7 +64,7 @@ step() {
     local text="$1" begin=$SECONDS
     shift
     echo "$text" >&2
-    "$@" >&2
+    "$@" >&2 || return
     echo "    $((SECONDS - begin)) s" >&2
 }
 
@@ -75,34 +75,49 @@ pip_install() {
 
 compile_core() {
     find "$root/analyzer/simulator" -name "*.so" -delete
-    pip_install --no-build-isolation --no-deps --editable "$root"
+    pip_install --no-build-isolation --no-deps --editable "$root" || return
     link_packages
     # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
     "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
     "$root/.venv/bin/python" -m compileall -q -l "$root/build/ns/cyclelens" || true
 }
 
-# prepare [EXTRAS]: the packages that commands need, and with EXTRAS ("test,dev") those of these extras too; then
-# the project itself. Each is made again only when what it depends on changed.
+# install_packages EXTRAS: those that the project needs, and those of these extras, unless they are installed.
+install_packages() {
+    # The path is part of the stamps: a copied or moved tree gets its own install.
+    local extras="$1" stamp="$root/.venv/installed-packages$1" wanted
+    wanted="$root $(cat "$root/pyproject.toml" "$root/dev/locks/development.txt" | sha256sum)"
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        # What only tests and checks import is compiled to bytecode when it is imported.
+        step "installing packages${extras:+ for $extras}" \
+            pip_install ${extras:+--no-compile} --requirement <("$root/.venv/bin/python" "$root/dev/requirements.py" "$extras") || return
+        echo "$wanted" >"$stamp"
+    fi
+}
+
+# install_core: compiles the simulator, unless that was done.
+install_core() {
+    local stamp="$root/.venv/installed" wanted
+    wanted="$root ${CYCLELENS_CHECKED:-} $(inputs | sha256sum)"
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        step "compiling the simulator (about half a minute)" compile_core || return
+        echo "$wanted" >"$stamp"
+    else
+        link_packages
+    fi
+}
+
+# prepare [EXTRAS]: the packages that commands need, and the project itself; with EXTRAS ("test,dev") the packages of
+# these extras too, while the simulator is compiled. Each is made again only when what it depends on changed.
 prepare() {
-    local python extras="${1:-}" stamp="$root/.venv/installed" packages core
+    local python extras="${1:-}"
     if [ ! -x "$root/.venv/bin/python" ]; then
         python="$(find_python)"
         "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
         step "making an environment in .venv" "$python" -m venv --clear "$root/.venv"
     fi
-    # The path is part of the stamps: a copied or moved tree gets its own install.
-    packages="$root $(cat "$root/pyproject.toml" "$root/dev/locks/development.txt" | sha256sum)"
-    if [ "$(cat "$stamp-packages$extras" 2>/dev/null)" != "$packages" ]; then
-        step "installing packages${extras:+ for $extras}" \
-            pip_install --requirement <("$root/.venv/bin/python" "$root/dev/requirements.py" "$extras")
-        echo "$packages" >"$stamp-packages$extras"
-    fi
-    core="$root ${CYCLELENS_CHECKED:-} $(inputs | sha256sum)"
-    if [ "$(cat "$stamp" 2>/dev/null)" != "$core" ]; then
-        step "compiling the simulator (about half a minute)" compile_core
-        echo "$core" >"$stamp"
-    else
-        link_packages
-    fi
+    install_packages "" || return
+    install_core &
+    [ -z "$extras" ] || install_packages "$extras" || return
+    wait $!
 }

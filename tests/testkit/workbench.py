@@ -46,6 +46,9 @@ SETTINGS: dict[str, Any] = OFFLINE | {
     "files.hotExit": "off",
     "files.autoSave": "off",
     "window.restoreWindows": "none",
+    # What moves by itself is drawn anew again and again, by the processor.
+    "workbench.reduceMotion": "on",
+    "editor.cursorBlinking": "solid",
 }
 CHROMIUM = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -58,7 +61,7 @@ def wait(what: str, condition: Callable[[], Any], patience: float = PATIENCE) ->
     limit = time.monotonic() + patience
     while not (value := condition()):
         assert time.monotonic() < limit, f"waited in vain for {what}"
-        time.sleep(0.1)
+        time.sleep(0.2)
     return value
 
 
@@ -266,7 +269,8 @@ class Workbench:
         """Choose from the list that is open; ``last``: nothing else is asked after it."""
         # That of commands begins with ">".
         self._wait("the list", lambda: self._field.input_value() in ("", ">"))
-        self._field.press_sequentially(text)
+        # At once: the list is filtered anew for every key.
+        self._field.fill(self._field.input_value() + text)
         row = self.page.locator(f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
         self._wait(f"{text} in the list", row.is_visible)
         self._enter(last)
