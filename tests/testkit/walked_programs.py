@@ -250,4 +250,8 @@ def _followed(steps: Path, program: Path, *, is_fixed: bool) -> Run:
     span, _, offset, *_ = code.split()
     base = 0 if is_fixed else int(span.split("-")[0], 16) - int(offset, 16)
     addresses = [int(line, 16) for line in told if " " not in line]
-    return Run(program, code, addresses, functions, base)
+    # The C library's own loops, before main and behind it, would be analysed by every test, too.
+    first, behind = next((first + base, behind + base) for first, behind, name in functions if name == "main")
+    begin = addresses.index(first)
+    end = max(place for place, address in enumerate(addresses) if first <= address < behind)
+    return Run(program, code, addresses[begin : end + 1], functions, base)
