@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -12,7 +13,7 @@ from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, R
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
-from msgspec import Struct
+from msgspec import Struct, field
 
 IMMEDIATE, _WIDE = 3, 0x1234567
 """Values of immediates: neither 0 nor 1, which are special for some shifts; the wide one is too large for
@@ -51,6 +52,7 @@ GENERAL = {
 }
 
 
+@cache
 def family(register: str) -> str:
     """Common name of overlapping registers: ``RAX`` for ``AH``, ``V3`` for ``YMM3``."""
     vector = re.fullmatch(r"[XYZ]MM(\d+)", register)
@@ -69,6 +71,8 @@ class EncodableVariant(Struct, frozen=True):
     """Record from the schema; measurements use only its name and operands."""
     matcher: Matcher
     store: FactsStore
+    encoded: dict[tuple[object, ...], bytes | None] = field(default_factory=dict)
+    """What ``encode`` found, by its arguments: benchmarks ask for the same instances again and again."""
 
     @property
     def registers(self) -> tuple[OperandFacts, ...]:
@@ -218,6 +222,12 @@ class EncodableVariant(Struct, frozen=True):
         """The instance with these registers by operand number, and ``displacement`` bytes in its address.
 
         None if no encoding of this variant accepts them."""
+        key = (*chosen.items(), displacement, indexed)
+        if key not in self.encoded:
+            self.encoded[key] = self._encode(chosen, displacement, indexed=indexed)
+        return self.encoded[key]
+
+    def _encode(self, chosen: Mapping[int, str], displacement: int, *, indexed: bool) -> bytes | None:
         operands: list[Operand] = []
         mask = ""
         for operand in self.facts.operands:

@@ -18,7 +18,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UopKind
-from msgspec import Struct
+from msgspec import Struct, field
 
 UnitNames = frozenset[str]
 LOAD, STORE = "MOV (R64, M64)", "MOV (M64, R64)"
@@ -50,6 +50,33 @@ class Blocker(Struct, frozen=True):
     cycles; bytes, because the front end delivers short code faster."""
     units: tuple[UnitNames, ...] = ()
     """Units of all its uops: a store has two uops, for its address and its data."""
+    made: dict[tuple[int, frozenset[str]], list[bytes] | None] = field(default_factory=dict)
+    """Instances by their number and the registers that they leave alone."""
+
+    def instances(self, count: int, taken: frozenset[str]) -> list[bytes] | None:
+        """Instances that use none of the ``taken`` registers; None if there are none. They are made once."""
+        if (count, taken) not in self.made:
+            self.made[count, taken] = self._instances(count, taken)
+        return self.made[count, taken]
+
+    def _instances(self, count: int, taken: frozenset[str]) -> list[bytes] | None:
+        variant = self.variant
+        made: list[bytes] = []
+        used, size = taken, 0
+        while size < _MOST_BYTES and len(made) < count:
+            chosen = variant.choose(None, used)
+            place = _FAR + (count - len(made)) * variant.apart % _FAR
+            code = None if chosen is None else variant.encode(chosen, place)
+            if chosen is None or code is None:
+                if used == taken:
+                    return None
+                used = taken
+                continue
+            targets = [each.index for each in variant.registers if each.written]
+            used |= {family(chosen[index]) for index in targets}
+            made.append(code)
+            size += len(code)
+        return made
 
 
 _POOL = re.compile(
@@ -232,7 +259,7 @@ def usage(
         if blocker.variant.jumps and not (variant.jumps and round(uops) == 1):
             continue  # at most one jump per cycle is taken, so its unit is idle some of the time
         count = max(BLOCKING_UOPS, 2 * round(uops)) * len(units)
-        block = blocking(blocker.variant, count, instance.taken)
+        block = blocker.instances(count, instance.taken)
         if block is None:
             continue
         alone = machine.run(b"".join(block) + instance.bare + instance.after)
@@ -252,23 +279,3 @@ def both_less(both: RepeatedRun, alone: RepeatedRun, units: UnitNames) -> float 
     if both.units is None or alone.units is None or not units <= both.units.keys():
         return None
     return sum(both.units[name] - alone.units.get(name, 0.0) for name in units)
-
-
-def blocking(variant: EncodableVariant, count: int, taken: frozenset[str]) -> list[bytes] | None:
-    """Instances of a blocking instruction that use none of the ``taken`` registers."""
-    made: list[bytes] = []
-    used, size = taken, 0
-    while size < _MOST_BYTES and len(made) < count:
-        chosen = variant.choose(None, used)
-        place = _FAR + (count - len(made)) * variant.apart % _FAR
-        code = None if chosen is None else variant.encode(chosen, place)
-        if chosen is None or code is None:
-            if used == taken:
-                return None
-            used = taken
-            continue
-        targets = [each.index for each in variant.registers if each.written]
-        used |= {family(chosen[index]) for index in targets}
-        made.append(code)
-        size += len(code)
-    return made

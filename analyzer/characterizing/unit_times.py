@@ -25,7 +25,6 @@ from cyclelens.analyzer.characterizing.ports import (
     Blocker,
     Instance,
     UnitNames,
-    blocking,
     both_less,
     classes,
     linear_program,
@@ -185,7 +184,7 @@ class UnitTimes:
 
     def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
         """Whether a block of the instruction saturates its units."""
-        block = blocking(blocker.variant, _BLOCKING_UOPS * len(units), frozenset())
+        block = blocker.instances(_BLOCKING_UOPS * len(units), frozenset())
         run = "" if block is None else self._machine.run(b"".join(block))
         return not isinstance(run, str) and run.cycles < _BLOCKING_UOPS * SATURATED
 
@@ -200,7 +199,7 @@ class UnitTimes:
         for units, blocker in self._blockers.items():
             if instance.wide and self._disturbed(units):
                 continue
-            block = blocking(blocker.variant, count * len(units), instance.taken)
+            block = blocker.instances(count * len(units), instance.taken)
             if block is None:
                 continue
             alone = self._machine.run(spread([instance.bare] * number, block) + instance.after)
