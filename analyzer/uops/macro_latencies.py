@@ -77,6 +77,10 @@ def latencies_of(
                 default=0,
             )
         inputs.append((value, max(0, late)))
+    halves = [value for _, _, value in outputs if value[0] is ValueKind.REGISTER]
+    if len(set(halves)) < len(halves):
+        # Both halves of a register (`xadd al, ah`) are written one after the other.
+        latencies = [cycles + 1 for cycles in latencies]
     if subject.prepared.figures.divider_cycles and not subject.vector:
         # Of a division only the upper half of the dividend comes first, which is 0 as a rule: the others'
         # latencies count.

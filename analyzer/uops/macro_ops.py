@@ -427,12 +427,13 @@ class _Expander(MacroInstruction):
         if not uops and long:
             uops.append(Draft(UopKind.COMPUTE, self.alus, busy=long, traits=Trait.ALONE))
         if not uops and outputs:
+            cycles = 1 + len(outputs) - len({value for _, _, value in outputs})  # M7: both halves of one
             uops.append(
                 Draft(
                     UopKind.COMPUTE,
                     self.alus,
                     [(v, 0) for v in self.plain_inputs()],
-                    [(value, 1) for _, _, value in outputs],
+                    [(value, cycles) for _, _, value in outputs],
                 )
             )
         made = {value for uop in uops for value, _ in uop.outputs}

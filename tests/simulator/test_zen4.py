@@ -52,6 +52,8 @@ FOUR_CHANGES = "830701834708018347100183471801"
             "loop",
             6.2,
         ),
+        ("M7: both halves of a register are exchanged", "86c4", "loop", 2.0),
+        ("M7: halves of two registers", "86d8", "loop", 1.0),
         ("M46: shifts in memory", "d127d16704d16708d1670cd16710d16714d16718d1671c", "loop", 4.0),
         ("M9: shifts of loaded words", "c4e2f1f706c4e2f1f75e08c462f1f74610", "loop", 1.5),
         ("M9: the multiplier's ALU, from memory", "c4e2e3f506c4e2e2f506", "loop", 2.0),
