@@ -113,5 +113,10 @@ def test_what_came_last_is_an_input_of_the_run(name: str) -> None:
         None if recorded.last is None else inputs[recorded.last].ready
         for recorded, inputs in zip(trace.scheduling, trace.inputs, strict=True)
     ]
+    assert trace.inputs[0] == ()
+    assert [(each.producer, each.value) for inputs in trace.inputs[1:20] for each in inputs] == [
+        (row, "RAX") for row in range(19)
+    ]
+    assert None not in found[1:20]
     assert found[0] is None
     assert found[1:20] == [inputs[0].ready for inputs in trace.inputs[1:20]]
