@@ -370,3 +370,11 @@ def test_a_register_that_is_read_is_no_false_dependency():
     # popcnt rax, rax; vcvtsi2sd xmm1, xmm2, rax; add rax, rbx
     for code in ("f3480fb8c0", "c4e1eb2ac8", "4801d8"):
         assert false_dependency(decode(bytes.fromhex(code))[0]) is None
+
+
+def test_the_later_of_two_edits_wins_where_both_say_something() -> None:
+    """An edit that says nothing of the alignment keeps the other's."""
+    aligned, other = BlockEdit(alignment=16), BlockEdit(alignment=32)
+    assert (aligned | BlockEdit()).alignment == (BlockEdit() | aligned).alignment == 16
+    assert (aligned | other).alignment == 32
+    assert (BlockEdit() | BlockEdit()).alignment is None
