@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import traceback
 
 from cyclelens.analyzer.common import log
 
 
 def traceback_of(error: BaseException) -> str:
     """The whole traceback of an error, as Python prints it."""
-    import traceback  # Every command imports this file, and a defect is rare.
-
     return "".join(traceback.format_exception(error))
 
 
@@ -20,12 +20,8 @@ def described(error: Exception) -> str:
     The traceback goes to the log (``--log FILE``). If ``CYCLELENS_DEBUG`` is set, it also goes to Python's
     ``logging``: to standard error, unless the embedding program configures it otherwise.
     """
-    import traceback
-
     log.write_traceback(traceback_of(error))
     if os.environ.get("CYCLELENS_DEBUG"):
-        import logging
-
         logging.getLogger("cyclelens").error("internal error", exc_info=error)
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
