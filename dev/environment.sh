@@ -110,7 +110,7 @@ install_core() {
 # prepare [EXTRAS]: the packages that commands need, and the project itself; with EXTRAS ("test,dev") the packages of
 # these extras too, while the simulator is compiled. Each is made again only when what it depends on changed.
 prepare() {
-    local python extras="${1:-}"
+    local python compiling extras="${1:-}"
     if [ ! -x "$root/.venv/bin/python" ]; then
         python="$(find_python)"
         "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
@@ -118,6 +118,7 @@ prepare() {
     fi
     install_packages "" || return
     install_core &
+    compiling=$!
     [ -z "$extras" ] || install_packages "$extras" || return
-    wait $!
+    wait $compiling
 }
