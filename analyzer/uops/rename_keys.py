@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cyclelens.analyzer.model.uops import Value, ValueKind
-from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
+from cyclelens.analyzer.uops.registers import canonical
 
 NO_KEY = -1
 NO_CLASS, GPR_CLASS, SIMD_CLASS = -1, 0, 1
@@ -23,23 +23,16 @@ class RenameKeys:
         """The number of a register by any of its names, NO_KEY for None."""
         self.names: list[str] = []
         self.classes: list[int] = []
-        names = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"]
-        names += [f"R{n}" for n in range(8, 16)]
-        names += [f"XMM{n}" for n in range(32)]
-        names += [f"MM{n}" for n in range(8)]
-        for name in names:
-            self.number((ValueKind.REGISTER, name))
+        general = ["RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16))]
+        vectors = [*(f"XMM{n}" for n in range(32)), *(f"MM{n}" for n in range(8))]
+        for register_class, names in ((GPR_CLASS, general), (SIMD_CLASS, vectors)):
+            for name in names:
+                self.classes[self.number((ValueKind.REGISTER, name))] = register_class
 
     def add(self, value: Value) -> int:
         """Assign a number to a value that has none yet."""
-        kind, name = value
-        self.names.append(name)
-        register_class = NO_CLASS
-        if kind is ValueKind.REGISTER and is_general_purpose(name):
-            register_class = GPR_CLASS
-        elif kind is ValueKind.REGISTER and is_simd(name):
-            register_class = SIMD_CLASS
-        self.classes.append(register_class)
+        self.names.append(value[1])
+        self.classes.append(NO_CLASS)
         return len(self.classes) - 1
 
 
