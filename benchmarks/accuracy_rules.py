@@ -226,9 +226,6 @@ ZEN_3_RULES: dict[str, dict[str, Any]] = {
 
 
 ZEN_3_CORES: dict[str, Microarchitecture] = {
-    "two stores of one chunk leave together (M24 for M28)": replace(
-        ZEN_3, policies=replace(ZEN_3.policies, store_commit="one_chunk")
-    ),
     "memory renamed as on Zen 5 (M18 for M36)": replace(
         ZEN_3, policies=replace(ZEN_3.policies, memory_renaming="same_registers")
     ),
@@ -264,9 +261,6 @@ ZEN_4_RULES: dict[str, dict[str, Any]] = {
 
 
 ZEN_4_CORES: dict[str, Microarchitecture] = {
-    "two stores of one chunk leave together (M24 for M28)": replace(
-        ZEN_4, policies=replace(ZEN_4.policies, store_commit="one_chunk")
-    ),
     "memory renamed as on Zen 5 (M18 for M40)": replace(
         ZEN_4, policies=replace(ZEN_4.policies, memory_renaming="same_registers")
     ),

@@ -42,7 +42,7 @@ cdef class MacroPipeline(Clock):
             macro,
             microarchitecture,
             memory,
-            make_elimination(tables, microarchitecture),
+            make_macro_elimination(tables, microarchitecture),
             make_scheduler_choice(tables, microarchitecture, queues, self.flight, options),
             make_late_operands(tables, microarchitecture, self.operations, self.flight),
         )
@@ -89,7 +89,6 @@ cdef class MacroPipeline(Clock):
                 self.renamer.tick(cycle)
                 self.front_end.tick(cycle)
         else:
-            self.renamer.pass_by(cycles)
             self.front_end.skip(cycles)
 
     cdef int next_event(self) noexcept nogil:

@@ -23,7 +23,8 @@ POLICIES = {
         "any_scheduler": AnyScheduler,
     },
     "random_scheduler_choice": {"chance_scheduler": ChanceScheduler},
-    "elimination": {"shared_slots": SharedSlots, "every_move": EveryMove},
+    "elimination": {"shared_slots": SharedSlots},
+    "macro_elimination": {"every_move": EveryMove},
     "addition": {"owed_constants": OwedConstants},
     "memory_renaming": {"learnt_pairs": LearntPairs, "learnt_loads": LearntLoads},
     "load_renaming": {
@@ -37,7 +38,7 @@ POLICIES = {
     "late_operands": {"wasted_slots": WastedSlots},
     "dispatch_rule": {"load_words": LoadWords, "store_pairs": StorePairs, "wide_memory": WideMemory},
     "store_commit": {"one_line": LineCommit},
-    "macro_store_commit": {"two_stores": TwoStores, "one_chunk": OneChunk, "gathered": GatheredStores},
+    "macro_store_commit": {"two_stores": TwoStores, "gathered": GatheredStores},
     # By these, options replace a core's own.
     "ablation": {
         "simple_front_end": SimpleFrontEnd,
@@ -140,6 +141,14 @@ def make_elimination(Tables tables, microarchitecture):
     named = _named(microarchitecture.policies.elimination, "elimination", microarchitecture)
     made = named(tables, microarchitecture)
     return made
+
+
+def make_macro_elimination(Tables tables, microarchitecture):
+    """The same for a core that counts macro-ops. Its registers may share values without limit."""
+    if not microarchitecture.policies.elimination:
+        return Elimination()
+    named = _named(microarchitecture.policies.elimination, "macro_elimination", microarchitecture)
+    return named(tables, microarchitecture)
 
 
 def make_addition(Tables tables, microarchitecture):

@@ -21,6 +21,7 @@ INTERFACES = {
     "scheduler_choice": core.SchedulerChoice,
     "random_scheduler_choice": core.SchedulerChoice,
     "elimination": core.Elimination,
+    "macro_elimination": core.Elimination,
     "addition": core.Addition,
     "memory_renaming": core.MemoryRenaming,
     "load_renaming": core.LoadRenaming,
@@ -140,14 +141,6 @@ OTHER_RULES = [
     pytest.param("ZEN5", "48830601", "memory_renaming", "", 1.0, 7.0, id="memory renaming"),
     # mov rbx, rax; mov rax, rbx, four times: a chain that the renamer carries out, four a cycle as decoded.
     pytest.param("ZEN5", "4889c34889d8" * 4, "elimination", "", 2.0, 8.0, id="moves"),
-    # The other renamer's rule, without a slot for values that registers share.
-    pytest.param(
-        "ZEN5", "4889c34889d8" * 4, "elimination", "shared_slots", 2.0, 8.0, id="moves without slots"
-    ),
-    # Stores to two chunks of 32 bytes, and to two lines.
-    pytest.param(
-        "ZEN5", "4889064889464048894680488986c0000000", "store_commit", "one_chunk", 2.0, 4.0, id="stores"
-    ),
 ]
 
 
@@ -156,13 +149,7 @@ def test_another_rule_makes_the_difference_that_it_stands_for(
     name: str, code: str, kind: str, other: str, own_cycles: float, other_cycles: float
 ) -> None:
     core = registry.get(name)
-    assert core.macro_ops is not None
-    changed = replace(
-        core,
-        policies=replace(core.policies, **{kind: other}),
-        macro_ops=replace(core.macro_ops, store_chunk_bytes=32),
-        move_elimination_gpr_slots=0,
-    )
+    changed = replace(core, policies=replace(core.policies, **{kind: other}))
     block = block_of(code, name)
     assert simulate(block, core).cycles_per_iteration == pytest.approx(own_cycles, abs=0.1)
     assert simulate(block, changed).cycles_per_iteration == pytest.approx(other_cycles, abs=0.1)

@@ -95,7 +95,6 @@ cdef class MacroRenamer:
         self._starved = False
         self._load_queue.start()
         self._schedulers.start()
-        self._elimination.start()
         self._memory.start()
 
     cdef void tick(self, int cycle) noexcept nogil:
@@ -103,25 +102,13 @@ cdef class MacroRenamer:
         self._issued.clear()
         self._schedulers.start_cycle()
         self._memory_group.clear()
-        if not self.program.has_moves:
-            self._dispatch(cycle)
-            self._schedulers.end_cycle()
-            return
-        self._elimination.start_cycle()
         self._dispatch(cycle)
         self._schedulers.end_cycle()
-        self._elimination.decided()
-        self._elimination.end_cycle()
 
     cdef bint waits(self) noexcept nogil:
         """Whether dispatch stays blocked until a uop retires, leaves a scheduler or the store queue, or
         enters the op queue. Only valid if the latest cycle dispatched nothing."""
         return not self._timed and (not self._starved or self._idq.count == 0)
-
-    cdef void pass_by(self, int cycles) noexcept nogil:
-        """Skip this many waiting cycles."""
-        if self.program.has_moves:
-            self._elimination.pass_by(cycles)
 
     cdef void _dispatch(self, int cycle) noexcept nogil:
         self.tables.refuse(cycle, 0, NONE)
@@ -257,17 +244,11 @@ cdef class MacroRenamer:
             value = self._current(source)
             self.tables.uop[first].port = ELIMINATED
             self._write(target, value)
-            self._elimination.share(value, source, target)
         else:
             for uop in range(first, first + instruction.uop_count):
                 self._rename_uop(uop, self.tables.uop[uop].static, cycle)
         for position in range(self.writes):
-            key = self.write_key[position]
-            if self._elimination.members & self.program.key_bit[key]:
-                old = self.value[key]
-                if old != NONE and (not eliminated or old != self.write_value[position]):
-                    self._elimination.overwrite(old, key)
-            self.value[key] = self.write_value[position]
+            self.value[self.write_key[position]] = self.write_value[position]
         self._memory.execute(i, self.tables.uop[first].instance)
 
     cdef void _rename_uop(self, int number, int static, int cycle) noexcept nogil:
@@ -388,7 +369,6 @@ cdef class MacroRenamer:
         self._load_queue.record(state)
         state.add(self.flight.forwarding)
         self._memory.record(state)
-        self._elimination.record(state, self.value)
         for key in range(self.program.keys):
             self._record_value(state, self.value[key])
         state.add(self.tables.stores - self.flight.oldest_store)

@@ -1,4 +1,4 @@
-# Two stores leave per cycle: on Zen 5 any two, on Zen 3 and 4 two for the same chunk (M16).
+# Two stores leave per cycle, whatever lines they go to: Zen 5 (M16).
 
 
 cdef class TwoStores(CommitRule):
@@ -9,7 +9,6 @@ cdef class TwoStores(CommitRule):
     cdef InFlight flight
     cdef int _width
     cdef int _page_crossing
-    cdef int _crossing  # Cycles of a store that crosses the end of the chunk that the cache takes at once.
     cdef int _busy  # Cycles that the current store still takes.
     cdef int _left
 
@@ -20,7 +19,6 @@ cdef class TwoStores(CommitRule):
         self.flight = in_flight
         self._width = rules.stores_committed_per_cycle
         self._page_crossing = rules.page_crossing_store_cycles
-        self._crossing = 1
 
     cdef void start(self) noexcept nogil:
         """Reset: no store has left."""
@@ -47,7 +45,8 @@ cdef class TwoStores(CommitRule):
             if self._left < self._width:
                 return False
             self._left = 0
-            self._busy = (self._page_crossing if crosses > 1 else self._crossing) - 1
+            if crosses > 1:
+                self._busy = self._page_crossing - 1
         else:
             self._left -= 1
         return True
@@ -55,28 +54,3 @@ cdef class TwoStores(CommitRule):
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
         state.add(self._busy)
-
-
-cdef class OneChunk(TwoStores):
-    """Two stores leave if the second is for the chunk of the first. A store that crosses the end of its
-    chunk takes two cycles."""
-
-    cdef int _chunk_bytes
-    cdef long long _chunk
-
-    def __init__(self, Tables tables, microarchitecture, InFlight in_flight):
-        super().__init__(tables, microarchitecture, in_flight)
-        rules = microarchitecture.macro_ops
-        assert rules is not None
-        self._chunk_bytes = rules.store_chunk_bytes or CODE_LINE
-        self._chunk = 0
-        self._crossing = 2
-
-    cdef bint may_leave(self, int store) noexcept nogil:
-        """Whether the next store in program order leaves in this cycle; if so, it counts as gone."""
-        cdef long long chunk
-        chunk = self.tables.store[store].base // self._chunk_bytes
-        if self._left < self._width and chunk != self._chunk:
-            return False
-        self._chunk = chunk
-        return TwoStores.may_leave(self, store)
