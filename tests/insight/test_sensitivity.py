@@ -206,3 +206,11 @@ def test_how_much_is_still_to_come_goes_down_to_nothing():
     subject = experiment("480fafc04801db49ffcf75f4")
     left = [left for _, left in explore(subject, subject.baseline(), PLACES)]
     assert left[-1] == 0 and len(left) > 5
+
+
+def test_pairs_are_counted_down_after_the_single_changes():
+    """imul rax, rax; imul rbx, rbx; dec r15; jnz: two chains as long as each other."""
+    subject = experiment("480fafc0480fafdb49ffcf75f3")
+    left = [left for _, left in explore(subject, subject.baseline(), PLACES)]
+    pairs = left.index(0) + 1
+    assert left == [*range(pairs)[::-1], *range(len(left) - pairs)[::-1]] and len(left) > pairs
