@@ -50,6 +50,14 @@ def stated_types(node: Any) -> list[Any]:
     return [node.annotation] if node.type == "funcdef" and node.annotation is not None else []
 
 
+def checked_lengths(node: Any) -> list[Any]:
+    """The value of ``strict=True``. Without it, ``zip`` gives the same wherever it does not raise, and what
+    raises is a mistake of ours and no result."""
+    if node.type == "argument" and node.get_code().strip().replace(" ", "") == "strict=True":
+        return node.children[2:]
+    return []
+
+
 def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
     """The places of a text (line, column), each with an operator that changes it and which of its changes."""
     from cosmic_ray.ast import ast_nodes, get_ast
@@ -59,7 +67,7 @@ def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
     notes = {
         (row, column)
         for node in ast_nodes(tree)
-        for note in stated_types(node)
+        for note in (*stated_types(node), *checked_lengths(node))
         for leaf in ast_nodes(note)
         for row, column in [leaf.start_pos]
     }
@@ -128,16 +136,7 @@ def cython_places(text: str) -> Iterator[tuple[int, int, int, str]]:
     for token in tokenize.generate_tokens(StringIO(text).readline):
         row, column = token.start
         if before in ("\n", ""):
-            declared = token.string in (
-                "def",
-                "cdef",
-                "ctypedef",
-                "from",
-                "cimport",
-                "import",
-                "include",
-                "DEF",
-            )
+            declared = token.string in DECLARING
         new = TURNED.get(token.string) if token.type in (tokenize.OP, tokenize.NAME) else None
         if token.string in ("<", ">") and f" {token.string} " in token.line[column - 1 : column + 2]:
             new = token.string + "="

@@ -258,12 +258,8 @@ def _slower_conversions(prediction: Prediction) -> Iterator[Assumption]:
 
 
 def _halves_zmm(template: InstructionTemplate) -> bool:
-    """True if it makes a register of 256 bits from 512."""
-    registers = [operand.register or "" for operand in template.instruction.operands]
-    wide = registers[-1].startswith("ZMM") or (
-        template.memory_operands and template.instruction.encoding.evex
-    )
-    return registers[0].startswith("YMM") and bool(wide)
+    """True if a conversion to half the width makes a register of 256 bits."""
+    return (template.instruction.operands[0].register or "").startswith("YMM")
 
 
 def _ternary_logic(prediction: Prediction) -> Iterator[Assumption]:

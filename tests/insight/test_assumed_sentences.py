@@ -42,6 +42,11 @@ def assumed(body: str, core: str) -> dict[str, Assumption]:
             "slower-conversions", "nop\n vcvtpd2ps ymm0, zmm1", "ZEN4", (1,), {"most_percent": 28},
             "published time of vcvtpd2ps with 512 bits. On ZEN4, loops of such conversions took up to 28 %",
         ),
+        # With a constant behind its source, and from memory.
+        (
+            "slower-conversions", "vcvtps2ph ymm0, zmm1, 0\n vcvttpd2dq ymm2, zmmword ptr [rsi]", "ZEN4", (0, 1),
+            {"most_percent": 28}, "published time of vcvtps2ph and vcvttpd2dq with 512 bits",
+        ),
         (
             "locked-neighbours", "lock add [rdi], rax\n mov rbx, [rsi]", "ZEN4", (0,), {"most_percent": 16},
             "On ZEN4, loops with add beside loads or other locked instructions took up to 16 % longer",
@@ -102,6 +107,7 @@ def test_a_sentence_names_what_it_is_about(
         ("fastest-state", "add rax, rbx", "ZEN4"),
         ("target-not-awaited", "bsf rax, rbx", "ZEN5"),
         ("slower-conversions", "vcvtpd2ps xmm0, ymm1", "ZEN4"),
+        ("slower-conversions", "vcvtps2ph xmm0, ymm1, 0", "ZEN4"),
         ("locked-neighbours", "xchg rax, rbx\n mov rcx, [rsi]", "ZEN4"),
         ("few-mask-bits", "pext rax, rbx, rdx", "ZEN3"),
     ],

@@ -44,3 +44,10 @@ def test_a_window_with_more_than_two_lines() -> None:
         "and take "
     )
     assert findings[0].message.endswith("Two short windows are read faster than one that is full.")
+
+
+def test_a_loop_as_long_as_a_window_fits_only_at_its_beginning() -> None:
+    """Eleven entries, which two lines hold."""
+    (finding,) = found(4 * NOP + 5 * "0f1f840000000000" + "0f1f00", 16)
+    assert finding.message.startswith("The loop of 64 bytes begins 16 bytes into a window")
+    assert finding.message.endswith("to read, and 1.00 if the loop is aligned to 64 bytes.")
