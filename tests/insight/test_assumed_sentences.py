@@ -44,8 +44,8 @@ def assumed(body: str, core: str) -> dict[str, Assumption]:
         ),
         # With a constant behind its source, and from memory.
         (
-            "slower-conversions", "vcvtps2ph ymm0, zmm1, 0\n vcvttpd2dq ymm2, zmmword ptr [rsi]", "ZEN4", (0, 1),
-            {"most_percent": 28}, "published time of vcvtps2ph and vcvttpd2dq with 512 bits",
+            "slower-conversions", "vcvtps2ph ymm0, zmm1, 0\n vcvttpd2dq ymm2, zmmword ptr [rsi]", "ZEN4",
+            (0, 1), {"most_percent": 28}, "published time of vcvtps2ph and vcvttpd2dq with 512 bits",
         ),
         (
             "locked-neighbours", "lock add [rdi], rax\n mov rbx, [rsi]", "ZEN4", (0,), {"most_percent": 16},

@@ -183,7 +183,7 @@ def test_the_hardware_model_follows_addresses_through_sums() -> None:
         ("48890648895e08", 1.0, 1.0),  # mov [rsi], rax; mov [rsi+8], rbx
         ("488906488d4e08488919", 2.0, 1.0),  # mov [rsi], rax; lea rcx, [rsi+8]; mov [rcx], rbx
         ("505358415a", 1.0, 1.0),  # push rax; push rbx; pop rax; pop r10
-        ("50535b58", 1.0, 5.0),  # push rax; push rbx; pop rbx; pop rax: each waits for what it has pushed (O6d)
+        ("50535b58", 1.0, 5.0),  # push rax; push rbx; pop rbx; pop rax: each waits for what it pushed (O6d)
         ("48890648895e40", 2.0, 2.0),  # mov [rsi], rax; mov [rsi+64], rbx
         ("48890648891f", 2.0, 2.0),  # mov [rsi], rax; mov [rdi], rbx
     ],
