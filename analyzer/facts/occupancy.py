@@ -10,8 +10,10 @@ _SLOW = re.compile(
     r"V?P?GATHER\w+ \(.*"
     r"|(V?LDMXCSR|V?AESKEYGENASSIST|CLFLUSH|CLFLUSHOPT|CLWB|ENTER|ENTER_W|RDRAND|RDSEED) \(.*"
     r"|VPCOMPRESS[BW](_Z)? \(M.*|RDTSCP|POPFQ?"
+    r"|XSAVE(C|OPT|S)?(64)? \(.*|XGETBV|RDPKRU|WRPKRU"
+    r"|(CMPXCHG8B|CMPXCHG16B|LAR|LSL|VERR|VERW) \(.*"
 )
-"""uops.info measured up to three times the cycles that ports, divider and issue width explain, on several
+"""uops.info measured up to nine times the cycles that ports, divider and issue width explain, on several
 cores, and none of them waits for its own result. Instructions whose measured sequence may be such a chain
 (``LEAVE``, ``RCL``, SHA, ``CMPXCHG``) are not in the list."""
 THROUGHPUT = "throughput"

@@ -56,6 +56,25 @@ def test_others_take_their_measured_throughput(code: str, name: str, cycles: flo
     assert predicted(code, name).cycles_per_iteration == pytest.approx(cycles, abs=0.3)
 
 
+# Instructions of the system, and comparisons of two words: uops.info's throughput. Before, the first took 38.
+MICROCODE = [
+    ("xsave [rsi]", "0fae26", "SKL", 61),
+    ("xsave [rsi]", "0fae26", "ADL", 86),
+    ("lsl eax, ebx", "0f03c3", "SKL", 58),
+    ("lar eax, ebx", "0f02c3", "SKL", 60),
+    ("verr [rsi]", "0f0026", "ADL", 81),
+    ("xgetbv", "0f01d0", "ADL", 20),
+    ("wrpkru", "0f01ef", "SPR", 35),
+    ("cmpxchg16b [rsi]", "480fc70e", "SKL", 14),
+    ("cmpxchg8b [rsi]", "0fc70e", "ADL", 11),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "name", "cycles"), MICROCODE)
+def test_microcode_takes_its_measured_throughput(text: str, code: str, name: str, cycles: float) -> None:
+    assert predicted(in_a_loop(code), name).cycles_per_iteration == pytest.approx(cycles, abs=0.5), text
+
+
 # What two instructions of different forms took together on an Emerald Rapids, per iteration.
 TOGETHER = {
     "lock add; lock xadd": ("f0480107 f0480fc15f40", 36.0),
