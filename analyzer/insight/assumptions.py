@@ -13,6 +13,7 @@ from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.measured_otherwise import differences
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
 from cyclelens.analyzer.microarchitectures import caveats, extensions
@@ -43,6 +44,8 @@ CODES = {
     "ternary-logic": "VPTERNLOG takes the published time, on cores where loops took longer",
     "locked-neighbours": "locked instructions take no longer beside loads and other locked ones, on cores "
     "where loops took longer",
+    "measured-otherwise": "a loop takes the model's time, on cores where loops of its kind differed by an "
+    "unknown rule",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -100,6 +103,7 @@ def assumptions(
         _slower_conversions,
         _ternary_logic,
         _locked_neighbours,
+        _measured_otherwise,
         _older_microcode,
         _no_denormals,
     )
@@ -297,6 +301,18 @@ def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
             f"{percent} % longer than the figure, by an unknown rule."
         )
         yield Assumption("locked-neighbours", message, tuple(locked), {"most_percent": percent})
+
+
+def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    for each in differences(prediction):
+        most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
+        message = (
+            f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "
+            "figure, by an unknown rule."
+        )
+        values = {"difference_cycles": each.cycles}
+        yield Assumption("measured-otherwise", message, each.instructions, values)
 
 
 def _is_locked(template: InstructionTemplate) -> bool:

@@ -137,6 +137,63 @@ def test_locked_instructions_that_take_longer_beside_others_say_so() -> None:
     assert "locked-neighbours" not in codes("lock xadd [rdi], rax\n mov rbx, [rsi]", "SKL")
 
 
+OTHERWISE = {
+    "vpsadbw xmm1, xmm2, xmm3\n vpaddq xmm4, xmm4, xmm1": 1.31,
+    "vpsadbw xmm1, xmm2, xmm3\n vpsadbw xmm5, xmm2, xmm3\n vpaddq xmm4, xmm4, xmm6": 1.52,
+    "vpopcntq ymm1, [rsi]\n vpaddq ymm4, ymm4, ymm1": 1.19,
+    "vmulps xmm1, xmm2, xmm3\n vpaddd xmm4, xmm4, xmm1": 1.31,
+    "vextracti32x4 xmm1, ymm0, 1\n vpinsrq xmm2, xmm2, [rsi], 1": 1.30,
+    "vinsertf128 ymm0, ymm0, [rsi], 1\n vextractf128 [rdi], ymm0, 1": 2.00,
+    "haddps xmm0, xmm1": 4.43,
+    "vshufps xmm2, xmm0, xmm1, 4\n vshufps xmm3, xmm0, xmm1, 12\n vaddps xmm0, xmm2, xmm3": 4.44,
+    "kaddq k1, k1, k2": 1.55,
+    "kshiftrq k1, k0, 1\n kunpckdq k2, k1, k0\n kaddq k3, k2, k1": 3.75,
+    "mov [rsi], rax\n sfence": 2.00,
+    "mov [rsi], rax\n sfence\n mov [rsi+64], rax\n sfence": 4.00,
+    "push 7\n push 7\n lea rsp, [rsp+16]": 1.94,
+    "push 7\n push 7\n push 7\n push 7\n add rsp, 32": 3.00,
+    "setz al\n setz bl": 1.50,
+    "cmovz rax, rbx\n cmovz rdx, rsi": 1.50,
+}
+"""Loops and their cycles on an EPYC 9004."""
+
+
+@pytest.mark.parametrize("body", OTHERWISE)
+def test_loops_that_take_other_times_by_an_unknown_rule_say_so(body: str) -> None:
+    """The measured time is between the figure and the one that the assumption names."""
+    made = predicted(body, "ZEN4")
+    assert made is not None
+    cycles = made.cycles_per_iteration
+    (found,) = [each for each in made.assumptions if each.code == "measured-otherwise"]
+    assert found.values is not None
+    ends = sorted((cycles, cycles + float(found.values["difference_cycles"])))
+    assert ends[0] - 0.02 <= OTHERWISE[body] <= ends[1] + 0.02
+    assert abs(OTHERWISE[body] - cycles) > 0.1
+    other = predicted(body, "SPR")
+    assert other is None or all(each.code != "measured-otherwise" for each in other.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("vpcmpeqb ymm1, ymm2, ymm3\n vpsubb ymm4, ymm4, ymm1", 1.0),
+        ("vpand ymm1, ymm2, [rsi]\n vpaddq ymm4, ymm4, ymm1", 1.0),
+        ("vaddps xmm0, xmm0, xmm1\n vpaddd xmm2, xmm3, xmm4", 3.0),
+        ("kaddd k1, k1, k2", 1.0),
+        ("sfence\n sfence", 2.0),
+        ("push rax\n push rax\n lea rsp, [rsp+16]", 1.0),
+        ("setc al\n setc bl", 1.5),
+        ("setz al\n setz bl\n setz dl", 2.0),
+    ],
+)
+def test_loops_beside_them_take_their_figure(body: str, measured: float) -> None:
+    """Measured on an EPYC 9004."""
+    made = predicted(body, "ZEN4")
+    assert made is not None
+    assert made.cycles_per_iteration == pytest.approx(measured, rel=0.03)
+    assert "measured-otherwise" not in codes(body, "ZEN4")
+
+
 @pytest.mark.parametrize(
     "body",
     [
