@@ -39,6 +39,8 @@ SAME = {"Is_Eq", "IsNot_NotEq", "Eq_Is", "NotEq_IsNot"}
 """Changes that make no difference between None, enumerators and small numbers."""
 LEFT_OUT = {"RemoveDecorator", "VariableReplacer", "VariableInserter"}
 """A cache that is gone changes no result; the others need to be told names."""
+OF_LENGTHS = {"Gt_NotEq", "NotEq_Gt", "Eq_LtE"}
+"""Changes that make no difference between a length and 0, because no length is negative."""
 DECLARED = re.compile(r"\s*(if TYPE_CHECKING|@|type |class \w+\(.*\bfrozen=)")
 """Lines that only a type checker reads."""
 
@@ -56,6 +58,13 @@ def checked_lengths(node: Any) -> list[Any]:
     if node.type == "argument" and node.get_code().strip().replace(" ", "") == "strict=True":
         return node.children[2:]
     return []
+
+
+def compares_length(tree: Any, place: tuple[int, int]) -> bool:
+    """True for the operator of a comparison of ``len(...)`` with 0."""
+    operator = tree.get_leaf_for_position(place)
+    before, after = operator.get_previous_sibling(), operator.get_next_leaf()
+    return before is not None and before.get_code().strip().startswith("len(") and after.value == "0"
 
 
 def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
@@ -78,7 +87,8 @@ def of_python(text: str) -> Iterator[tuple[tuple[int, int], str, int]]:
         operator, occurrence = get_operator(name)(), 0
         for node in ast_nodes(tree):
             for start, _ in operator.mutation_positions(node):
-                if tuple(start) not in notes:
+                same = short.rpartition("Operator_")[2] in OF_LENGTHS and compares_length(tree, start)
+                if tuple(start) not in notes and not same:
                     yield tuple(start), name, occurrence
                 occurrence += 1
 
