@@ -109,11 +109,12 @@ class Reached(Struct):
 
 
 def run(command: list[str], root: Path, seconds: float, **more: str) -> int | None:
-    """The exit code; None after so many seconds. What the command has started ends with it."""
+    """The exit code; None after so many seconds. What the command has started ends with it. It stays in the
+    session, because ``nice`` holds among the processes of one."""
     packages = os.pathsep.join(map(str, (root / "build" / "ns", root / "benchmarks")))
     process = subprocess.Popen(
-        command, cwd=root, env={**os.environ, "PYTHONPATH": packages, **more}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+        command, cwd=root, env={**os.environ, "PYTHONPATH": packages, **more}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
     )  # fmt: skip
     try:
         return process.wait(seconds)

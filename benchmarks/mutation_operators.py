@@ -136,6 +136,7 @@ TURNED = {
 """What the operators for Cython put in the place of a token. ``<`` and ``>`` may begin and end a cast."""
 
 
+GROWING = re.compile(r"> len\(")
 DECLARING = {"def", "cdef", "ctypedef", "from", "cimport", "import", "include", "DEF"}
 
 
@@ -149,7 +150,8 @@ def cython_places(text: str) -> Iterator[tuple[int, int, int, str]]:
             declared = token.string in DECLARING
         new = TURNED.get(token.string) if token.type in (tokenize.OP, tokenize.NAME) else None
         if token.string in ("<", ">") and f" {token.string} " in token.line[column - 1 : column + 2]:
-            new = token.string + "="
+            # Where a buffer has to grow, it may grow too soon.
+            new = None if GROWING.match(token.line, column) else token.string + "="
         if token.type == tokenize.NUMBER and token.string.isdigit() and not declared:
             new = str(int(token.string) + 1)
         if token.string in ("if", "while", "elif") and "else" not in token.line:
