@@ -41,6 +41,20 @@ FOUR_CHANGES = "830701834708018347100183471801"
             2.22,
         ),
         (
+            "M41: three constants of 32 bits in a group",
+            "".join(f"c746{place:02x}07000000" for place in range(0, 64, 4)) + MOVES,
+            "loop",
+            10.33,
+        ),
+        (
+            "M41: constants of 64 bits and registers",
+            "".join(f"48c746{place:02x}07000000" for place in range(0, 64, 8))
+            + "".join(f"48894f{place:02x}" for place in range(0, 64, 8))
+            + MOVES,
+            "loop",
+            9.66,
+        ),
+        (
             "M46: eight changes of memory",
             "830701834704018347080183470c0183471001834714018347180183471c01",
             "loop",
