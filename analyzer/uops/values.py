@@ -12,7 +12,7 @@ UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
 """Kinds of results: unknown; base + index * scale + delta; an unchanged word of memory."""
 
 _LARGEST = 1 << 40
-"""Larger constants are treated as unknown, so that symbolic values never collide."""
+"""Constants from this one on are treated as unknown, so that symbolic values never collide."""
 _LOADED_BITS = 32
 """Narrower loads do not yield a whole word of memory."""
 

@@ -59,7 +59,15 @@ def test_what_counts_leaves_no_figure(case: str) -> None:
     assert left_out.why == why
 
 
-def test_many_names_are_counted() -> None:
-    assert listed(["fld1"]) == "fld1"
-    assert listed(["a", "b", "a"]) == "a and b"
-    assert listed(list("abcdef")) == "a, b, c and 3 more"
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("a", "a"),
+        ("aab", "a and b"),
+        ("abcd", "a, b, c and d"),
+        ("abcde", "a, b, c and 2 more"),
+        ("abcdefg", "a, b, c and 4 more"),
+    ],
+)
+def test_up_to_four_instructions_are_named(names: str, text: str) -> None:
+    assert listed(names) == text

@@ -41,6 +41,10 @@ RULES = {
     "imul rax, rbx": ValueRule(UNKNOWN_VALUE),
     "and rax, 8": ValueRule(UNKNOWN_VALUE),
     "movabs rax, 0x7fffffffffffff": ValueRule(UNKNOWN_VALUE),
+    "movabs rax, 0xffffffffff": ValueRule(SUM, delta=0xFFFFFFFFFF),
+    "movabs rax, 0x10000000000": ValueRule(UNKNOWN_VALUE),
+    "movabs rax, -0xffffffffff": ValueRule(SUM, delta=-0xFFFFFFFFFF),
+    "movabs rax, -0x10000000000": ValueRule(UNKNOWN_VALUE),
     "xchg rax, rbx": ValueRule(UNKNOWN_VALUE),
 }
 PUBLISHED = {

@@ -196,7 +196,7 @@ cdef class Memory:
                 if ahead == 0 or -size < ahead < stored:
                     self._from_store = True
                     self.ahead = ahead
-                    self.blocked = size > 0 and stored > 0 and (ahead < 0 or ahead + size > stored)
+                    self.blocked = stored > 0 and (ahead < 0 or ahead + size > stored)
                     return store
             store -= 1
         return NONE
