@@ -21,7 +21,9 @@ _AT_LEAST_ONE = frozenset(
     )
 )
 """Parameters by which a stage divides, or without which nothing moves."""
-_POWERS_OF_TWO = frozenset({"dsb_block_bytes", "predecode_block_bytes"})
+_BLOCKS = frozenset({"dsb_block_bytes", "predecode_block_bytes"})
+_LEAST_BLOCK = 16
+"""Bytes. Their numbers are powers of two, and an instruction, which has up to 15 bytes, lies in two at most."""
 
 
 def check_core(microarchitecture: Microarchitecture) -> None:
@@ -54,5 +56,5 @@ def _check_numbers(core: str, name: str, values: Sequence[object]) -> None:
             continue
         if not least <= value <= UNLIMITED:
             raise ValueError(f"{core}: {name} is {value}; it must be {least} to {UNLIMITED}")
-        if name in _POWERS_OF_TWO and value.bit_count() != 1:
-            raise ValueError(f"{core}: {name} is {value}; it must be a power of two")
+        if name in _BLOCKS and (value.bit_count() != 1 or value < _LEAST_BLOCK):
+            raise ValueError(f"{core}: {name} is {value}; it must be a power of two from {_LEAST_BLOCK} on")

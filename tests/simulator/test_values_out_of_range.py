@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.units import UopKind
-from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
+from cyclelens.analyzer.model.uops import InstructionTemplate, MacroOps, UopTemplate, ValueKind
 from cyclelens.analyzer.simulator.core import simulate
 from msgspec.structs import replace
 from testkit.blocks import block_of
@@ -26,7 +26,7 @@ def test_random_values_end_in_a_figure_or_in_a_clear_exception() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("issue_width", 0), ("retire_width", -1), ("idq_size", 1 << 40), ("predecode_block_bytes", 12)],
+    [("issue_width", 0), ("retire_width", -1), ("idq_size", 1 << 40), ("predecode_block_bytes", 12), ("predecode_block_bytes", 8)],
 )
 def test_a_core_names_the_parameter_that_is_out_of_range(parameter: str, value: int) -> None:
     core = replace(registry.get("SKL"), **{parameter: value})
@@ -49,7 +49,9 @@ def _load(**changes: object) -> InstructionTemplate:
         (_load(memory_operand=3), "there is no memory operand 3"),
         (replace(_load(), idq_uops=(2,)), "its IDQ uops have 2 parts, but there are 1"),
         (replace(_load(), fused_with_previous=True), "half of a macro-fused pair stands alone"),
-        (replace(_load(), tp=1 << 40), "too large"),
+        (replace(_load(), tp=1 << 40), "no number that fits"),
+        (_load(outputs=(((ValueKind.REGISTER, "RAX"), (5,)),)), "no number that fits"),
+        (replace(_load(), uop_count=0), "accesses memory, but takes no uops"),
         (replace(_load(), tp_after_wait=-1), "the throughput after a wait is -1"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -58,6 +60,15 @@ def test_an_instruction_says_what_is_out_of_range(template: InstructionTemplate,
     block = replace(block_of("488b07", "SKL", loop=False), entries=(template,))
     with pytest.raises(ValueError, match=message):
         simulate(block, registry.get("SKL"))
+
+
+@pytest.mark.parametrize("entries", [1 << 40, -1])
+def test_what_an_instruction_takes_in_the_op_cache_has_a_range(entries: int) -> None:
+    block = block_of("488b07", "ZEN5", loop=False)
+    (template,) = block.instructions
+    changed = replace(template, macro_ops=replace(template.macro_ops or MacroOps(), entries=entries))
+    with pytest.raises(ValueError, match=f"the cost in macro-ops is {entries}"):
+        simulate(replace(block, entries=(changed,)), registry.get("ZEN5"))
 
 
 @pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])

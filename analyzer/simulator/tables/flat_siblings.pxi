@@ -147,5 +147,5 @@ cdef FlatInstruction flatten(object entry):
 cdef FlatOriginal _original(object template, object names):
     try:
         return FlatOriginal(template, names)
-    except OverflowError as error:
-        raise ValueError(f"{template.name}: one of its numbers is too large ({error})") from None
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"{template.name}: one of its values is no number that fits ({error})") from None

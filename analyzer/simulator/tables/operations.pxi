@@ -204,7 +204,7 @@ cdef bytes _macro_costs(object template):
         _check_number(name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
     for number in late:
         _check_number(name, "delay of an input", number, -_MOST_TIME, _MOST_TIME)
-    for number in costs:
+    for number in costs + cached:
         _check_number(name, "cost in macro-ops", number, 0, _MOST_PARTS)
     return array("i", costs + of_uops + late + cached).tobytes()
 

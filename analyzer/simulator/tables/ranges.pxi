@@ -42,6 +42,8 @@ cdef int _check_uops(
     for number in range(head.uop_count):
         _check_number(name, "kind of a uop", uops[number].kind, COMPUTE, MERGE)
         _check_number(name, "time of a divider", uops[number].divider, 0, _MOST_TIME)
+        if head.no_uops and LOAD <= uops[number].kind <= STORE_DATA:
+            raise ValueError(f"{name}: it accesses memory, but takes no uops")
         loads = loads or uops[number].kind == LOAD
         stores = stores or uops[number].kind == STORE_ADDRESS
         if uops[number].kind == STORE_DATA and not stores:
