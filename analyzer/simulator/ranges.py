@@ -23,7 +23,7 @@ _AT_LEAST_ONE = frozenset(
 """Parameters by which a stage divides, or without which nothing moves."""
 _BLOCKS = frozenset({"dsb_block_bytes", "predecode_block_bytes"})
 _LEAST_BLOCK = 16
-"""Bytes. Their numbers are powers of two, and an instruction, which has up to 15 bytes, lies in two at most."""
+"""Bytes, a power of two: an instruction, which has up to 15 bytes, lies in two of them at most."""
 
 
 def check_core(microarchitecture: Microarchitecture) -> None:

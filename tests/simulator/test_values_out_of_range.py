@@ -26,7 +26,13 @@ def test_random_values_end_in_a_figure_or_in_a_clear_exception() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("issue_width", 0), ("retire_width", -1), ("idq_size", 1 << 40), ("predecode_block_bytes", 12), ("predecode_block_bytes", 8)],
+    [
+        ("issue_width", 0),
+        ("retire_width", -1),
+        ("idq_size", 1 << 40),
+        ("predecode_block_bytes", 12),
+        ("predecode_block_bytes", 8),
+    ],
 )
 def test_a_core_names_the_parameter_that_is_out_of_range(parameter: str, value: int) -> None:
     core = replace(registry.get("SKL"), **{parameter: value})
