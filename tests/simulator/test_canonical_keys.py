@@ -175,6 +175,26 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
 
 
 @pytest.mark.parametrize(
+    ("code", "equal"),
+    [
+        ("488b06 4801d8", True),
+        ("488b0508000000", False),  # mov rax, [rip+8]
+        ("488d0508000000", False),  # lea rax, [rip+8]
+    ],
+)
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN5"])
+def test_a_place_within_a_window_counts_if_an_address_follows_it(
+    code: str, equal: bool, name: str, store: FactsStore
+) -> None:
+    core, whole = registry.get(name), code + END + bytes([254 - len(bytes.fromhex(code)) - 3]).hex()
+    one, other = (
+        placement_of(block_of(whole, store, name, loop=True, alignment=place), core, PUBLISHED, store.caches)
+        for place in (0, 24)
+    )
+    assert (one == other) is equal
+
+
+@pytest.mark.parametrize(
     ("code", "name", "options"),
     [
         ("48894708", "ZEN4", PUBLISHED),  # follows addresses as numbers
