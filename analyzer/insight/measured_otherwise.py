@@ -14,13 +14,15 @@ from cyclelens.analyzer.uops.registers import is_simd
 from msgspec import Struct
 
 _HORIZONTAL = re.compile(r"v?h(add|sub)p[sd]")
-"""Two shuffles of a cycle, then a longer operation."""
+"""Two shuffles of a cycle, then a longer operation, so that one alone is slower."""
 _EXTRACTS = re.compile(r"v?p?extract\w+")
 _WIDE_MASKS = re.compile(r"k(add|and|andn|or|xor|xnor|not)q|kunpckdq")
 _OF_BRANCHES = re.compile(r"(set|cmov)(?!n?[abc]e?$)\w+")
 """Conditions on flags that DEC writes."""
 _DEPENDENT = 0.95
 """Share of the figure from which dependencies explain it."""
+_SHORT = 2
+"""Most cycles of a vector operation that was seen to wait."""
 _FEW_STORES = 2
 
 
@@ -46,11 +48,18 @@ def _result_conflict(prediction: Prediction) -> Iterator[Difference]:
     if bound < _DEPENDENT * prediction.cycles_per_iteration:
         return
     chain = {index: cycles for index, cycles in prediction.chain if _is_vector(instructions[index])}
-    if not any(cycles == 1 or _is_horizontal(instructions[index]) for index, cycles in chain.items()):
+    waiting = {
+        index: 1 if _pipe_uops(instructions[index]) > 1 else cycles
+        for index, cycles in chain.items()
+        if cycles <= _SHORT or _pipe_uops(instructions[index]) > 1
+    }
+    if not waiting:
         return
-    longer = tuple(index for index, template in enumerate(instructions) if _is_longer(template))
-    if longer:
-        kind = "in which a chain of vector operations of one cycle runs beside longer ones"
+    least = min(waiting.values())
+    longer = tuple(index for index, template in enumerate(instructions) if _is_longer(template, least))
+    # Both parts may be in one instruction.
+    if set(longer) - set(waiting) or any(_is_horizontal(instructions[index]) for index in waiting):
+        kind = "in which a chain of vector operations has short uops beside longer ones"
         yield Difference(longer, kind, caveats.result_conflict_cycles(len(longer)))
 
 
@@ -58,16 +67,24 @@ def _is_vector(template: InstructionTemplate) -> bool:
     return any(is_simd(register.name) for register in template.register_outputs)
 
 
+def _pipe_uops(template: InstructionTemplate) -> int:
+    """Uops on the pipes; 0 for gathers, which have a caveat of their own."""
+    if "gather" in template.instruction.mnemonic:
+        return 0
+    return sum(uop.kind is UopKind.COMPUTE for uop in template.uops)
+
+
 def _is_horizontal(template: InstructionTemplate) -> bool:
     return _HORIZONTAL.fullmatch(template.instruction.mnemonic) is not None
 
 
-def _is_longer(template: InstructionTemplate) -> bool:
-    """True if a pipe takes more than a cycle to its result."""
+def _is_longer(template: InstructionTemplate, least: int) -> bool:
+    """True if a pipe takes more cycles to its result."""
     if _EXTRACTS.fullmatch(template.instruction.mnemonic) and template.memory_operands:
         return True
     return _is_vector(template) and any(
-        uop.kind is UopKind.COMPUTE and any(cycles > 1 for _, cycles in uop.outputs) for uop in template.uops
+        uop.kind is UopKind.COMPUTE and any(cycles > least for _, cycles in uop.outputs)
+        for uop in template.uops
     )
 
 

@@ -145,6 +145,9 @@ OTHERWISE = {
     "vextracti32x4 xmm1, ymm0, 1\n vpinsrq xmm2, xmm2, [rsi], 1": 1.30,
     "vinsertf128 ymm0, ymm0, [rsi], 1\n vextractf128 [rdi], ymm0, 1": 2.00,
     "haddps xmm0, xmm1": 4.43,
+    "vphaddd ymm0, ymm0, ymm1\n vpackuswb ymm1, ymm2, ymm3": 2.67,
+    "vcvtps2dq ymm2, ymm0\n sha256msg1 xmm0, xmm1": 3.48,
+    "vpsllw xmm0, xmm0, xmm1\n vmulps xmm2, xmm3, xmm4": 2.28,
     "vshufps xmm2, xmm0, xmm1, 4\n vshufps xmm3, xmm0, xmm1, 12\n vaddps xmm0, xmm2, xmm3": 4.44,
     "kaddq k1, k1, k2": 1.55,
     "kshiftrq k1, k0, 1\n kunpckdq k2, k1, k0\n kaddq k3, k2, k1": 3.75,
@@ -176,9 +179,30 @@ def test_loops_that_take_other_times_by_an_unknown_rule_say_so(body: str) -> Non
 @pytest.mark.parametrize(
     ("body", "measured"),
     [
+        ("vpgatherdd ymm3, [rsi+ymm2*4], ymm5\n inc rax", 10.58),
+        ("vpgatherdd ymm3, [rsi+ymm2*4], ymm5\n lea rax, [rbx+8]", 10.59),
+        ("kxnorw k1, k1, k1\n vpgatherdd zmm3{k1}, [rsi+zmm2*4]\n inc rax", 21.38),
+        ("vpcmpeqd ymm5, ymm5, ymm5\n vpgatherdd ymm3, [rsi+ymm2*4], ymm5\n vmovdqu [rdi], ymm3", 8.0),
+    ],
+)
+def test_gathers_beside_others_say_what_loops_took(body: str, measured: float) -> None:
+    """Measured on an EPYC 9004."""
+    made = predicted(body, "ZEN4")
+    assert made is not None
+    (found,) = [each for each in made.assumptions if each.code == "gather-neighbours"]
+    assert found.values is not None
+    least, most = (1 + float(found.values[f"{end}_percent"]) / 100 for end in ("least", "most"))
+    assert least <= measured / made.cycles_per_iteration <= most
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
         ("vpcmpeqb ymm1, ymm2, ymm3\n vpsubb ymm4, ymm4, ymm1", 1.0),
         ("vpand ymm1, ymm2, [rsi]\n vpaddq ymm4, ymm4, ymm1", 1.0),
         ("vaddps xmm0, xmm0, xmm1\n vpaddd xmm2, xmm3, xmm4", 3.0),
+        ("phaddd xmm0, xmm1\n phaddd xmm0, xmm1", 4.0),
+        ("vpsllw xmm0, xmm0, xmm1\n vpaddd xmm2, xmm3, xmm4", 2.0),
         ("kaddd k1, k1, k2", 1.0),
         ("sfence\n sfence", 2.0),
         ("push rax\n push rax\n lea rsp, [rsp+16]", 1.0),
