@@ -39,7 +39,7 @@ class Difference(Struct, frozen=True):
 def differences(prediction: Prediction) -> Iterator[Difference]:
     """The kinds that a loop belongs to, on a core where they were measured."""
     if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
-        for kind in (_result_conflict, _wide_masks, _store_fence, _pushed_constants, _counter_flags):
+        for kind in (_result_conflict, _wide_masks, _store_fence, _pushed_constants, _counter_flags, _merged):
             yield from kind(prediction)
 
 
@@ -125,6 +125,21 @@ def _counter_flags(prediction: Prediction) -> Iterator[Difference]:
     if len(found) > 1 and bound < _DEPENDENT * prediction.cycles_per_iteration:
         kind = "that read the flags of the loop's counter"
         yield Difference(tuple(found), kind, bound - prediction.cycles_per_iteration)
+
+
+def _merged(prediction: Prediction) -> Iterator[Difference]:
+    """Operations that keep elements and need their mask before their other inputs."""
+    instructions = prediction.instructions
+    found = tuple(
+        index
+        for index, _ in prediction.chain
+        if instructions[index].instruction.mask
+        and any(max(uop.late, default=0) for uop in instructions[index].uops)
+    )
+    bound = max(prediction.bounds.values(), default=0.0)
+    if found and bound < _DEPENDENT * prediction.cycles_per_iteration:
+        kind = "in which a chain passes masked operations"
+        yield Difference(found, kind, bound - prediction.cycles_per_iteration)
 
 
 def _named(instructions: Sequence[InstructionTemplate], pattern: re.Pattern[str]) -> tuple[int, ...]:

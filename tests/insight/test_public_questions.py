@@ -156,6 +156,8 @@ OTHERWISE = {
     "push 7\n push 7\n lea rsp, [rsp+16]": 1.94,
     "push 7\n push 7\n push 7\n push 7\n add rsp, 32": 3.00,
     "setz al\n setz bl": 1.50,
+    "vpaddd ymm0{k1}, ymm1, ymm2\n vpand ymm2, ymm1, ymm0": 2.00,
+    "vpminsd ymm0{k1}, ymm2, ymm1\n vpandd ymm2, ymm1, ymm0": 2.00,
     "cmovz rax, rbx\n cmovz rdx, rsi": 1.50,
 }
 """Loops and their cycles on an EPYC 9004."""
@@ -204,6 +206,8 @@ def test_gathers_beside_others_say_what_loops_took(body: str, measured: float) -
         ("phaddd xmm0, xmm1\n phaddd xmm0, xmm1", 4.0),
         ("vpsllw xmm0, xmm0, xmm1\n vpaddd xmm2, xmm3, xmm4", 2.0),
         ("kaddd k1, k1, k2", 1.0),
+        ("vpaddd ymm2{k1}, ymm1, ymm2", 1.0),
+        ("vpaddd ymm0{k1}{z}, ymm2, ymm1\n vpandd ymm2, ymm1, ymm0", 2.0),
         ("sfence\n sfence", 2.0),
         ("push rax\n push rax\n lea rsp, [rsp+16]", 1.0),
         ("setc al\n setc bl", 1.5),
