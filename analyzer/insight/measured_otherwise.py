@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.microarchitectures import caveats
-from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -37,10 +36,9 @@ class Difference(Struct, frozen=True):
 
 
 def differences(prediction: Prediction) -> Iterator[Difference]:
-    """The kinds that a loop belongs to, on a core where they were measured."""
-    if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
-        for kind in (_result_conflict, _wide_masks, _store_fence, _pushed_constants, _counter_flags, _merged):
-            yield from kind(prediction)
+    """The kinds that a loop belongs to, of those measured on its core."""
+    for kind in (_result_conflict, _wide_masks, _store_fence, _pushed_constants, _counter_flags, _merged):
+        yield from kind(prediction)
 
 
 def _result_conflict(prediction: Prediction) -> Iterator[Difference]:

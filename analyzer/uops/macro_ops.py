@@ -389,10 +389,7 @@ class _Expander(MacroInstruction):
             memory=k,
             traits=traits,
         )
-        constant = self.mnemonic in ("mov", "push") and self.instruction.immediate is not None
-        # Measured where computed data take their unit longer: a constant of an ALU is one, too (M41, M46).
-        constant = constant and self.rules.computed_store_eighths > 0
-        data.inputs = [] if value is None or constant else [(value, 0)]
+        data.inputs = [] if value is None else [(value, 0)]
         if store_pipe is not None:
             size = self._bytes(access)
             # 512 bits occupy it for two cycles, whatever the pipes' width (M16).

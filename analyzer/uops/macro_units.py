@@ -100,11 +100,12 @@ def with_computed_stores(
     uops: tuple[UopTemplate, ...], prepared: Prepared, eighths: int
 ) -> tuple[UopTemplate, ...]:
     """The uops with the time for which store data are busy with a constant of 32 bits, or with what
-    an ALU has made of a loaded word or of the order of bytes (M46)."""
-    mnemonic = prepared.instruction.mnemonic
+    an ALU has made of a loaded word or of the order of bytes (M46). A constant that an ALU passes on is known
+    when it is dispatched (M41)."""
+    mnemonic, constant = prepared.instruction.mnemonic, False
     computed = mnemonic == "movbe" or any(uop.traits & Trait.SHARES_ADDRESS for uop in uops)
     if mnemonic in ("mov", "push") and prepared.instruction.immediate is not None:
-        computed = any(
+        computed = constant = any(
             each.kind == "mem" and each.written and each.width >= _LONG_CONSTANT
             for each in prepared.facts.operands
         )
@@ -112,7 +113,12 @@ def with_computed_stores(
         return uops
     return tuple(
         [
-            replace(uop, divider_cycles=-(-eighths // _EIGHTHS), busy_eighths=eighths)
+            replace(
+                uop,
+                inputs=() if constant else uop.inputs,
+                divider_cycles=-(-eighths // _EIGHTHS),
+                busy_eighths=eighths,
+            )
             if uop.kind is UopKind.STORE_DATA
             else uop
             for uop in uops
