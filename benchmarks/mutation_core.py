@@ -107,7 +107,8 @@ def switch(before: str, forms: Mapping[int, str]) -> str | None:
 def switched(text: str, mutants: Mapping[int, Mutant]) -> tuple[str, set[int]]:
     """A file with the mutants by number, and those that it could take."""
     lines = text.splitlines(keepends=True)
-    result, taken = list(lines), set()
+    result = list(lines)
+    taken: set[int] = set()
     for first, last in logical_lines(text):
         forms = {
             number: "".join(mutant.text.splitlines(keepends=True)[first - 1 : last])

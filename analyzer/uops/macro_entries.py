@@ -113,8 +113,8 @@ def macro_op_entries(
     branches = set()
     for position, each in enumerate(effects):
         if each is not None and each.branch and position:
-            first, second = known[position - 1], known[position]
-            if first and second and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules):
+            before, jump = known[position - 1], known[position]
+            if before and jump and fuses_with_branch(before.shape.sibling, jump.shape.sibling, rules):
                 branches.add(position)
     walked = _walked(effects)
     rule = cache.microarchitecture.upper_halves
@@ -151,12 +151,13 @@ def macro_op_entries(
         moves = not moves and instruction.mnemonic == "mov" and fuses_moves and _moves(known, position, loop)
         what = upper[position] if upper else 0
         branch, second, returns = position + 1 in branches, position in branches, position in returning
-        first = position == looped
+        is_looped = position == looped
         effect = effects[position]
         many = crowded and effect is not None and effect.stores
-        before = effects[position - 1] if position and effect is not None and effect.loads else None
-        behind = rules.change_behind_load_eighths > 0 and before is not None and before.loads
-        behind = behind and effect.stores and not before.stores
+        previous = effects[position - 1] if position else None
+        changes = effect is not None and effect.loads and effect.stores
+        loaded = previous is not None and previous.loads and not previous.stores
+        behind = rules.change_behind_load_eighths > 0 and changes and loaded
         if (
             branch
             or second
@@ -166,7 +167,7 @@ def macro_op_entries(
             or merging[position]
             or what
             or returns
-            or first
+            or is_looped
             or many
             or behind
         ):
@@ -179,7 +180,7 @@ def macro_op_entries(
                 merging[position],
                 what,
                 returns,
-                first,
+                is_looped,
                 many,
                 behind,
             )

@@ -3,6 +3,9 @@
 Which side the threshold itself belongs to is what the rule's own text says ("at least", "less than").
 """
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from cyclelens.analyzer.insight import bottlenecks as limits
 from cyclelens.analyzer.insight import (
@@ -106,8 +109,8 @@ def test_scheduling_is_a_port_that_is_busy_beyond_its_bound(busiest, ports, name
 def test_a_port_is_full_from_95_per_cent_on(uops, full):
     """Uops that merge or write back RSP count, too."""
     half = usage({"1": uops - 3, "0": 1.0})
-    more = {"merge": {0: usage({"1": 2.0})}, "sync": {0: usage({"1": 1.0})}}
-    made = prediction([template()], cycles=10.0, usages=[half], **more)
+    merge, sync = {0: usage({"1": 2.0})}, {0: usage({"1": 1.0})}
+    made = prediction([template()], cycles=10.0, usages=[half], merge=merge, sync=sync)
     assert pressure.saturated_ports(made) == full
     assert pressure.port_pressure(made) == pytest.approx({"0": 1.0, "1": uops})
 
@@ -128,10 +131,8 @@ def test_cycles_of_a_level_have_two_digits(cycles, text):
 
 @pytest.mark.parametrize(("more", "bound"), [(0.0, False), (0.005, False), (0.006, True)])
 def test_transfers_bind_what_they_make_longer_than_by_rounding(more, bound):
-    class Made:
-        placed_cycles, cycles_per_iteration = more, 0.0
-
-    assert levels.is_transfer_bound(Made) is bound
+    made: Any = SimpleNamespace(placed_cycles=more, cycles_per_iteration=0.0)
+    assert levels.is_transfer_bound(made) is bound
 
 
 @pytest.mark.parametrize(
@@ -144,10 +145,8 @@ def test_rare_mispredictions_keep_two_digits(count, text):
 
 @pytest.mark.parametrize(("now", "cost"), [(1.0, 0.0), (2.0, 0.0), (0.996, 0.0), (0.99, 0.01), (0.5, 0.5)])
 def test_a_price_below_half_a_hundredth_is_none_and_none_is_negative(now, cost):
-    class Result:
-        cycles_per_iteration = now
-
-    assert prices._difference(1.0, Result) == pytest.approx(cost)
+    result: Any = SimpleNamespace(cycles_per_iteration=now)
+    assert prices._difference(1.0, result) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0049, ""), (-0.0049, ""), (0.005, "0.01"), (-0.5, "-0.50")])
