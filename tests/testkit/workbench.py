@@ -257,10 +257,23 @@ class Workbench:
         return ["dark", "light"] if dark else ["light", "dark"]
 
     def go(self, line: int) -> None:
-        """Put the cursor at the start of a line, counted from one."""
-        self.press("Control+g")
-        self._field.fill(f":{line}")
-        self._enter()
+        """Put the cursor at the start of a line, counted from one. What is typed before the field has its own
+        text is lost, and then typed again."""
+
+        def there() -> bool:
+            self.press("Control+g")
+            self._field.fill(f":{line}")
+            self._enter()
+            limit = time.monotonic() + 2
+            while not (found := self._at(line)) and time.monotonic() < limit:
+                time.sleep(0.1)
+            return found
+
+        wait(f"the cursor in line {line}", there)
+
+    def _at(self, line: int) -> bool:
+        """Whether the status bar says that the cursor is in the line."""
+        return any(text.startswith(f"Ln {line},") for text in self.texts(".statusbar-item"))
 
     def click(self, selector: str, text: str) -> None:
         self.page.locator(selector, has_text=text).first.click()
