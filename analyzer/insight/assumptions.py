@@ -379,7 +379,7 @@ def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Itera
     found = tuple(
         index
         for index, template in enumerate(prediction.instructions[:last])
-        if template.is_branch and index not in inner and re.match(_CONDITIONAL, template.instruction.mnemonic)
+        if index not in inner and re.match(_CONDITIONAL, template.instruction.mnemonic)
     )
     if found:
         what = "The branch is" if len(found) == 1 else "The branches are"

@@ -28,7 +28,6 @@ from cyclelens.analyzer.insight.hazards import (
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeResult, Experiment
-from cyclelens.analyzer.model.macro_ops import FullLine
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -38,9 +37,8 @@ LEAST = 0.005
 """Smallest cost that is shown, in cycles per iteration; figures have two decimals."""
 _MOST = 40
 """Most findings per region that are priced: each takes a simulation."""
-_LONGEST, _WINDOW = 15, 64
-"""Bytes of the longest instruction and of a code window, which has at most that many entries
-and twice as many fields."""
+_LONGEST = 15
+"""Bytes of the longest instruction."""
 
 
 def _laminated(template: InstructionTemplate) -> InstructionTemplate:
@@ -91,8 +89,7 @@ def _one_line(experiment: Experiment) -> ChangeResult:
     """The experiment with op cache lines that hold a whole window."""
     rules = experiment.model.macro_ops
     assert rules is not None
-    lines = rules.full_lines and (FullLine(_WINDOW, 2 * _WINDOW, 2 * _WINDOW, _WINDOW),)
-    rules = replace(rules, line_entries=_WINDOW, line_fields=2 * _WINDOW, full_lines=lines)
+    rules = replace(rules, line_entries=UNLIMITED, line_fields=UNLIMITED, full_lines=())
     return experiment.with_model(replace(experiment.model, macro_ops=rules))
 
 

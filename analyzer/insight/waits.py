@@ -250,8 +250,9 @@ class _TraceIndex:
         row = self.rows[number]
         if row.issued is None:  # such as the second half of a fused pair
             return
-        if row.predecoded is not None and row.removed_from_iq is not None:
-            yield Wait(row.predecoded, row.removed_from_iq, "decode")
+        taken = row.removed_from_iq or 0
+        if row.predecoded is not None and row.predecoded < taken:
+            yield Wait(row.predecoded, taken, "decode")
         if row.added_to_idq is not None:
             yield from self._before_issue(row.added_to_idq + 1, row.issued)
         elif self.group_of[number]:

@@ -180,9 +180,8 @@ def sentences(
         return " ".join(_own_text(other, texts[other.instruction]).split()) + when
 
     for wait in shown.waits[number]:
-        if wait.end > wait.begin:
-            value = words.part(wording.value(wait.value)) or "the previous uop's result"
-            yield wait, words.waits[wait.cause].format(uop=name(wait.uop), value=value)
+        value = words.part(wording.value(wait.value)) or "the previous uop's result"
+        yield wait, words.waits[wait.cause].format(uop=name(wait.uop), value=value)
 
 
 def _iteration(other: int, reader: int, numbered: bool) -> str:

@@ -76,6 +76,7 @@ def test_every_cycle_of_a_uop_has_a_cause(block, name):
                 assert waits == ()
                 continue
             assert {wait.cause for wait in waits} <= vocabulary.of(name).waits.keys()
+            assert all(wait.begin < wait.end for wait in waits)
             assert row.issued is not None
             own = [wait for wait in waits if wait.begin >= row.issued]
             if row.ready is not None:

@@ -33,6 +33,12 @@ def test_samples_of_an_if_tell_how_often_it_is_skipped(share: float) -> None:
     assert weights.shares(IF, counts, CYCLES) == (pytest.approx(share, abs=0.01),)
 
 
+def test_a_block_without_a_figure_and_without_samples_says_nothing() -> None:
+    known = {"k.1": 1.0, "k.2": 4.0}
+    for counts in (samples(100, 300, 0), {**samples(100, 300), "k.3": Counts(0, 0, 0, 0, 0)}):
+        assert weights.shares(IF, counts, known) == (pytest.approx(0.25, abs=0.01),)
+
+
 def test_samples_that_fell_too_late_move_the_share_little() -> None:
     # Half of what belongs to the first block is found in those behind it.
     counts = samples(50, 4 * 75 + 37.5, 2 * 25 + 12.5, 100)

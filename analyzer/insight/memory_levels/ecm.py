@@ -51,17 +51,18 @@ def transfers(
                 loaded += lines if deep == place or not level.victim else 0.0
                 stored += stream.lines if stream.stored and not level.victim else 0.0
                 stored += max(lines, stream.lines) if level.victim else 0.0
-        times = [
+        loads, stores, past = (
             0.0 if not lines else None if rate is None else lines * rate.value
             for lines, rate in (
                 (loaded, level.load),
                 (stored, level.write_back),
                 (past_caches, level.non_temporal),
             )
-        ]
-        known = [time for time in times if time is not None]
-        total = max(known[:2]) + sum(known[2:]) if level.both_ways else sum(known)
-        found.append(total if len(known) == len(times) else None)
+        )
+        if loads is None or stores is None or past is None:
+            found.append(None)
+        else:
+            found.append((max(loads, stores) if level.both_ways else loads + stores) + past)
     return tuple(found)
 
 

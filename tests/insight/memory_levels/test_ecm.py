@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles, transfers
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
-from cyclelens.analyzer.model.memory_levels import MemoryLevels, Stream
+from cyclelens.analyzer.model.memory_levels import LevelParameter, MemoryLevel, MemoryLevels, Overlap, Stream
+from cyclelens.analyzer.model.provenance import UNRECORDED
+from msgspec.structs import replace
 
 LOAD = Stream("rsi", 64, 1.0)
 STORE = Stream("rdi", 64, 1.0, stored=True)
@@ -95,6 +97,57 @@ def test_work_of_the_core_hides_transfers_and_loads_do_not() -> None:
 
 def test_memory_is_not_known_for_client_cores() -> None:
     assert everywhere("SKL", COPY, 1, 1) == [1, 4, 10, None]
+
+
+# -- Each rule by itself -------------------------------------------------------------------------------------
+
+
+def cycles_of(value: float) -> LevelParameter:
+    return LevelParameter(value, UNRECORDED)
+
+
+def made_up(*, both_ways: bool, victim: bool, overlap: Overlap = Overlap.NONE) -> MemoryLevels:
+    """A line takes 2 cycles from L2 and 3 to it, 5 from memory, 7 to it and 11 past the caches."""
+    l2 = MemoryLevel("L2", load=cycles_of(2), write_back=cycles_of(3), both_ways=both_ways, victim=victim)
+    memory = MemoryLevel(
+        "memory", load=cycles_of(5), write_back=cycles_of(7), non_temporal=cycles_of(11), both_ways=both_ways
+    )
+    return MemoryLevels((MemoryLevel("L1"), l2, memory), overlap, UNRECORDED)
+
+
+@pytest.mark.parametrize(
+    ("where", "both_ways", "victim", "l2", "memory"),
+    [
+        ("L1", False, False, 0, 0),
+        ("L2", False, False, 2 * 2 + 3, 0),  # the line that is stored is read first
+        ("L2", True, False, 2 * 2, 0),
+        ("L2", False, True, 2 * 2 + 2 * 3, 0),  # lines that were only read are written to it, too
+        ("L2", True, True, 2 * 3, 0),
+        ("memory", False, False, 2 * 2 + 3, 2 * 5 + 7),
+        ("memory", True, False, 2 * 2, 2 * 5),
+        ("memory", False, True, 2 * 3, 2 * 5 + 7),  # lines from memory pass it by
+    ],
+)
+def test_the_lines_of_a_copy(where: str, both_ways: bool, victim: bool, l2: int, memory: int) -> None:
+    levels = made_up(both_ways=both_ways, victim=victim)
+    assert transfers(levels, COPY, [where, where]) == (l2, memory)
+    past = transfers(levels, (*COPY, NON_TEMPORAL), [where, where, "L1"])
+    assert past == (l2, memory + 11), "added, whatever else moves"
+    assert cycles(levels, InCore(1, 4), COPY, [where, where]) == 4 + l2 + memory
+    assert cycles(levels, InCore(40, 4), COPY, [where, where]) == 40
+    everything = made_up(both_ways=both_ways, victim=victim, overlap=Overlap.ALL)
+    assert cycles(everything, InCore(1, 4), COPY, [where, where]) == max(4, l2, memory)
+
+
+@pytest.mark.parametrize("unknown", ["load", "write_back", "non_temporal"])
+def test_a_time_that_is_not_known_matters_only_where_it_is_needed(unknown: str) -> None:
+    levels = made_up(both_ways=False, victim=False)
+    l1, l2, memory = levels.levels
+    levels = replace(levels, levels=(l1, l2, replace(memory, **{unknown: None})))
+    needed = {"load": LOAD, "write_back": STORE, "non_temporal": NON_TEMPORAL}[unknown]
+    assert cycles(levels, InCore(1, 1), (needed,), ["memory"]) is None
+    other = LOAD if unknown != "load" else NON_TEMPORAL
+    assert cycles(levels, InCore(1, 1), (other,), ["memory"]) is not None
 
 
 # -- AMD: everything overlaps --------------------------------------------------------------------------------
