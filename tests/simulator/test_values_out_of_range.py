@@ -58,6 +58,7 @@ def _load(**changes: object) -> InstructionTemplate:
         (replace(_load(), tp=1 << 40), "no number that fits"),
         (_load(outputs=(((ValueKind.REGISTER, "RAX"), (5,)),)), "no number that fits"),
         (replace(_load(), uop_count=0), "accesses memory, but takes no uops"),
+        (_load(kind=UopKind.COMPUTE), "a uop has an address, but accesses no memory"),
         (replace(_load(), tp_after_wait=-1), "the throughput after a wait is -1"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -75,6 +76,16 @@ def test_what_an_instruction_takes_in_the_op_cache_has_a_range(entries: int) -> 
     changed = replace(template, macro_ops=replace(template.macro_ops or MacroOps(), entries=entries))
     with pytest.raises(ValueError, match=f"the cost in macro-ops is {entries}"):
         simulate(replace(block, entries=(changed,)), registry.get("ZEN5"))
+
+
+def test_only_general_purpose_registers_are_followed() -> None:
+    """For the addresses of later accesses. Here lock xadd [rsi], rax writes a register of another name."""
+    block = block_of("f0480fc106", "ZEN3", loop=False)
+    (template,) = block.instructions
+    outputs = tuple(replace(each, canonical="nothing") for each in template.register_outputs)
+    with pytest.raises(ValueError, match=r"the register that is followed is \d+; it must be -1 to 15"):
+        changed = replace(template, register_outputs=outputs)
+        simulate(replace(block, entries=(changed,)), registry.get("ZEN3"))
 
 
 @pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])

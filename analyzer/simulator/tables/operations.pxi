@@ -182,6 +182,8 @@ cdef int find_macro_row(FlatInstruction flat) except -1:
     if flat.like.costs is None:
         flat.like.costs = _macro_costs(template)
     effect = effect_of(template, flat.instruction, flat.output_keys())
+    for key in (effect.target, effect.source, effect.index, *effect.unknown):
+        _check_number(template.name, "register that is followed", key, NO_KEY, _REGISTERS - 1)
     row = (
         *(effect.kind, effect.target, effect.source, effect.index, effect.scale, effect.constant),
         *(effect.operation, effect.target_bits, effect.high, effect.memory, effect.memory_bits),

@@ -44,6 +44,8 @@ cdef int _check_uops(
         _check_number(name, "time of a divider", uops[number].divider, 0, _MOST_TIME)
         if head.no_uops and LOAD <= uops[number].kind <= STORE_DATA:
             raise ValueError(f"{name}: it accesses memory, but takes no uops")
+        if uops[number].has_address and not LOAD <= uops[number].kind <= STORE_DATA:
+            raise ValueError(f"{name}: a uop has an address, but accesses no memory")
         loads = loads or uops[number].kind == LOAD
         stores = stores or uops[number].kind == STORE_ADDRESS
         if uops[number].kind == STORE_DATA and not stores:
