@@ -54,7 +54,7 @@ class _Definition(Struct, frozen=True):
     """Instruction that computed the value: another one if this is an eliminated move."""
     narrow: bool
     """True if the value passed through an eliminated 32-bit move."""
-    owed: bool = False
+    owed: bool
     """True if the renamer certainly owes it a constant."""
     data: StoredValue | None = None
     """Data of a store that loads have to wait for."""

@@ -50,11 +50,11 @@ class InputNode(Struct, frozen=True):
     kind: str
     """``reg addr flag mem``, the first part of a latency-pair key."""
     position: int
-    register: str | None = None
+    register: str | None
     """Canonical register or flag group that it reads; None for memory."""
-    name: str = "memory"
+    name: str
     """The instruction's own name for it."""
-    moves_rsp: bool = False
+    moves_rsp: bool
     """True for RSP itself, not through the stack engine."""
 
     @property

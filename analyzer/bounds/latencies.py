@@ -23,7 +23,7 @@ _NARROWEST_RENAMED = 4
 """Bytes of the narrowest load that is renamed (M18)."""
 
 
-def arrivals(template: InstructionTemplate, start: Value | None, loaded: int = 0) -> dict[Target, int]:
+def arrivals(template: InstructionTemplate, start: Value | None, loaded: int) -> dict[Target, int]:
     """Earliest cycles from an input to each dependent value and stored data.
 
     ``start`` None: from the instruction's load, which is ready after ``loaded`` cycles.

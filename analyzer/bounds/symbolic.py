@@ -29,7 +29,7 @@ class Aliasing(StrEnum):
 class SymbolicValues:
     """The values of all registers at one point of the program."""
 
-    def __init__(self, aliasing: Aliasing, *, exact: bool = False) -> None:
+    def __init__(self, aliasing: Aliasing, *, exact: bool) -> None:
         """``exact``: compare addresses by their sums, and follow changes of the stack pointer
         (docs/pipeline.md, 4.6)."""
         self._aliasing = aliasing

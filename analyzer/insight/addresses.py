@@ -24,7 +24,7 @@ class LinearValue(Struct, frozen=True):
     constant: int = 0
     terms: Mapping[str | int, int] = field(default_factory=dict)
 
-    def plus(self, other: LinearValue, times: int = 1) -> LinearValue:
+    def plus(self, other: LinearValue, times: int) -> LinearValue:
         """``self + times * other``."""
         if not other.terms:  # the usual case
             return self.moved(times * other.constant)

@@ -42,7 +42,7 @@ class Cost(Struct, frozen=True):
     """Fewest and most cycles from an input to a result."""
     throughput: float
     """Cycles per independent instance if only ports, the divider and the issue width limit it."""
-    microcoded: bool = False
+    microcoded: bool
 
     @property
     def short(self) -> str:

@@ -73,7 +73,7 @@ class TriedChange(Struct, frozen=True):
     change: Change
     result: ChangeResult | None
     """None if the change is impossible for this block."""
-    saves: float = 0.0
+    saves: float
     """Cycles per iteration that it saves; 0 if simpler changes save as much."""
 
     def beyond(self, simpler: float) -> TriedChange:

@@ -72,7 +72,7 @@ def cycles_per(prediction: Prediction) -> str:
     return f"{figure}{elsewhere(prediction)}{one_pass(prediction)}"
 
 
-def core(prediction: Prediction, by_default: str = "", *, title: bool = False) -> str:
+def core(prediction: Prediction, by_default: str, *, title: bool = False) -> str:
     """``SPR`` or ``SPR (Sapphire Rapids)``; with the reason if it was chosen by
     default: ``SPR (this machine)``."""
     name = prediction.microarchitecture

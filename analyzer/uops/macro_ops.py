@@ -65,10 +65,10 @@ def expand_to_macro_ops(
     prepared: Prepared,
     microarchitecture: Microarchitecture,
     *,
-    branch: bool = False,
-    moves: bool = False,
-    walks_stack: bool = False,
-    merges_upper: bool = False,
+    branch: bool,
+    moves: bool,
+    walks_stack: bool,
+    merges_upper: bool,
 ) -> Expansion:
     """The macro-ops of an instruction.
 
@@ -360,7 +360,7 @@ class _Expander(MacroInstruction):
             # The other read-and-written operand is the target, whose latencies are those of loads.
             place = read.index(value[1]) if value[1] in read else None
             if kind == "reg" and place is not None and number > 0:
-                cycles = max(1, table.get(("reg", place, kind, number), 1))
+                cycles = table.get(("reg", place, kind, number)) or 1
                 return Draft(UopKind.COMPUTE, computes[0], [(value, 0)], [(value, cycles)])
         return None
 

@@ -28,10 +28,9 @@ def with_target_dependency(prepared: Prepared, microarchitecture: Microarchitect
     read = {operand.canonical for operand in inputs}
     results = {(kind, number) for _, _, kind, number in latencies}
     for target, operand in enumerate(prepared.register_outputs):
-        if operand.canonical in read:
-            continue
-        for kind, number in results:
-            own = (kind, number) == ("reg", target)
-            latencies["reg", len(inputs), kind, number] = rule.cycles if own else 0
-        inputs.append(operand)
+        if operand.canonical not in read:
+            for kind, number in results:
+                own = (kind, number) == ("reg", target)
+                latencies["reg", len(inputs), kind, number] = rule.cycles if own else 0
+            inputs.append(operand)
     return replace(prepared, register_inputs=tuple(inputs), latencies=latencies)

@@ -86,7 +86,7 @@ def test_the_slowest_of_slots_ports_and_what_is_stated_counts(
 
 
 def test_what_is_not_known_is_not_shown() -> None:
-    unknown = Cost((), None, (), None, 1.0)
+    unknown = Cost((), None, (), None, 1.0, False)
     assert (unknown.short, unknown.latency_text) == ("? uops · 1.00 cycles", "")
-    several = Cost((), 3, unit_uses(("01", 2), ("5", 1)), (3, 5), 2.0)
+    several = Cost((), 3, unit_uses(("01", 2), ("5", 1)), (3, 5), 2.0, True)
     assert several.short == "3 uops 2×p01 p5 · latency 3 to 5 · 2.00 cycles"

@@ -39,6 +39,7 @@ OPCODES = {
     "shl r/m64, cl": "48d3",
     "pop m64": "8f",
     "vmaskmovps m, y, y": "c4e2752e",
+    "maskmovdqu x, x": "660ff7",
 }
 
 

@@ -42,6 +42,10 @@ PUSHED = """\
     [
         ("e800010000 90", {0}),  # to behind the block
         ("e8fbffffff 90", set()),  # to itself
+        ("e801000000 90 90", set()),  # to the last instruction
+        ("e802000000 90 90", {0}),  # to the first byte behind the block
+        ("90 e8faffffff", set()),  # to the first instruction
+        ("90 e8f9ffffff", {1}),  # to the last byte in front of the block
         ("ffd0 ff13", {0, 1}),  # call rax; call [rbx]
         ("e800000000 90", {0}),  # what the linker fills in
         ("e800000000 58", set()),  # call to what pops the return address

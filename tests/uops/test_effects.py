@@ -25,6 +25,14 @@ def effect(text: str) -> Effect:
     return effect_of(template, template.instruction, written)
 
 
+def test_an_effect_that_says_nothing_reads_and_writes_nothing() -> None:
+    nothing = Effect()
+    assert nothing == Effect(effects.NOTHING)
+    assert (nothing.target, nothing.source, nothing.index, nothing.memory) == (-1, -1, -1, -1)
+    assert (nothing.scale, nothing.constant, nothing.target_bits, nothing.memory_bits) == (1, 0, 64, 64)
+    assert not (nothing.high or nothing.from_instruction_pointer or nothing.unknown or nothing.operation)
+
+
 def narrow(value: int, bits: int, signed: int) -> int:
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value

@@ -84,7 +84,7 @@ def test_uops_take_the_measured_cycles_from_each_source_to_each_result(core: str
             # A transfer on Zen 4 occupies an ALU, and the core adds what is missing (M34).
             if core == "ZEN4" and changes_unit(source, result):
                 continue
-            found = arrivals(template, source).get(result)
+            found = arrivals(template, source, 0).get(result)
             compared += 1
             if found != measured:
                 wrong.append(f"{text}: {source[1]} to {result[1]}: {found}, measured {measured}")
@@ -99,7 +99,7 @@ def test_a_division_waits_for_its_divisor_and_the_lower_half(code: str, core: st
     template = template_of(code, core)
     for source, result, measured in pairs(template):
         if source[1] in ("RCX", "RAX"):
-            assert arrivals(template, source)[result] == measured
+            assert arrivals(template, source, 0)[result] == measured
 
 
 UNSTATED = {

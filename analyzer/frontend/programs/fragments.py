@@ -138,7 +138,7 @@ class JumpTarget(Struct, frozen=True):
     section: str
     beyond: int
     """Distance in bytes from that statement to the target."""
-    is_late: bool = False
+    is_late: bool
     """The target is named by a symbol that was set to a label further down (``layout.FragmentOffset``)."""
 
 

@@ -40,9 +40,9 @@ class Parameter(Struct, frozen=True):
     """A macro parameter. ``default`` replaces a missing argument."""
 
     name: str
-    default: str = ""
-    required: bool = False
-    takes_rest: bool = False
+    default: str
+    required: bool
+    takes_rest: bool
 
 
 class Macro(Struct, frozen=True):

@@ -80,7 +80,7 @@ class Assigned(Struct, frozen=True, eq=False):
 
     text: str
     value: ExpressionValue | None
-    is_repeated: bool = False
+    is_repeated: bool
     """``.eqv``: the expression is evaluated anew at each use."""
 
 

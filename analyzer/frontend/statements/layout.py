@@ -63,7 +63,7 @@ class FragmentOffset(Struct, frozen=True):
 
     fragment: int
     distance: int
-    is_late: bool = False
+    is_late: bool
     """The place is named by an earlier assignment, so GNU as does not see where it is."""
     expressed: Callable[[], int | None] | None = None
     """Replaces the other fields: section offset that an expression currently has; None if it has another kind

@@ -95,7 +95,7 @@ def _register(text: str) -> str | None:
     return name
 
 
-def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = False) -> Operand:
+def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -> Operand:
     """Parse an AT&T operand. ``branch``: a bare expression is a jump target. ``bare_registers``: registers
     need no ``%``. Raises OperandError and UnsupportedError."""
     text, decorations = _take_decorations(text)

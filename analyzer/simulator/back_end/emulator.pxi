@@ -327,12 +327,11 @@ cdef class Emulator:
         while done < bits:
             byte = (address + done // 8) & _MASK
             place = 8 * (byte & 7)
-            if place < 62:
-                before = self._word(byte >> 3)
-                room = min(8, 62 - place)
-                mask = ((one << room) - 1) << place
-                part = (value >> done) & ((one << room) - 1)
-                self._put(byte >> 3, (before & ~mask) | (part << place))
+            before = self._word(byte >> 3)
+            room = min(8, 62 - place)
+            mask = ((one << room) - 1) << place
+            part = (value >> done) & ((one << room) - 1)
+            self._put(byte >> 3, (before & ~mask) | (part << place))
             done += 8
 
     cdef void _forget(self) noexcept nogil:

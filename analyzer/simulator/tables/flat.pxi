@@ -222,7 +222,8 @@ cdef class FlatOriginal:
                 address.loads = row.kind == LOAD
                 address.base = NONE if row.base == NO_KEY else slots[row.base]
                 access = self.template.memory_operands[uop.memory_operand]
-                address.encoded = _is_encoded(self.template, access)
+                # A second address, which is the stack's, has only a base.
+                address.encoded = access.scale is not None
                 self.chases = self.chases or (address.loads and address.encoded and row.base >= 0)
                 self.simple = self.simple and row.index == NO_KEY and row.base != _RIP
             place += _UOP_INTS
@@ -309,12 +310,6 @@ cdef class FlatUop(FlatOriginal):
         head.move_source = head.move_target = head.symbol_source = NO_KEY
         head.offset_key0 = head.offset_key1 = NO_KEY
         self._lay(&head, [], (), (1,), (1,), (uop,))
-
-
-def _is_encoded(template, access):
-    """Whether the instruction encodes the whole address; the stack's address is not encoded."""
-    operands = template.facts.operands if template.facts is not None else ()
-    return access.scale is not None and any(o.name == access.name and not o.suppressed for o in operands)
 
 
 cdef bint _may_chase(int base, int displacement) noexcept nogil:
