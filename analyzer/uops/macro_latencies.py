@@ -47,7 +47,7 @@ def latencies_of(
         ]
         if from_address:
             return max(1, max(from_address) - load)
-        return max(1, table.get(("mem", position, target, number), 1))
+        return table.get(("mem", position, target, number)) or 1
 
     addresses = {(ValueKind.REGISTER, r.canonical) for r in prepared.address_inputs}
     latencies = []

@@ -119,7 +119,7 @@ class _Expander(MacroInstruction):
                 uops=(UopTemplate(UopKind.COMPUTE, self.alus, outputs=self.plain_outputs()),),
                 eliminable=True,
             )
-        count = max(1, self.prepared.figures.retire_slots or 1)
+        count = self.prepared.figures.retire_slots or 1
         uops, count = self._uops(count)
         hold(self, uops, count)
         if self.adjusts_stack():

@@ -151,7 +151,7 @@ def _repaired(
     if mnemonic in SHIFTS and len(integer) == 1:
         integer = [subject.shifters]
     if mnemonic in DOUBLE_SHIFTS:
-        integer = [subject.alus] * max(1, subject.prepared.figures.retire_slots or 1)
+        integer = [subject.alus] * (subject.prepared.figures.retire_slots or 1)
     if subject.vector and subject.memory and subject.reads and not subject.writes:
         integer = [units for units in integer if units.mask & ~subject.alus.mask]
     return integer, vector
@@ -208,7 +208,7 @@ def _transferred(subject: MacroInstruction, uops: Sequence[Draft]) -> list[Draft
 
 def _cycles_on_a_pipe(subject: MacroInstruction) -> int:
     """Cycles per pipe: 1 except for vectors wider than the pipes."""
-    return max(1, WIDE_BYTES * 8 // subject.rules.vector_bits) if subject.prepared.has_zmm_operand else 1
+    return WIDE_BYTES * 8 // subject.rules.vector_bits if subject.prepared.has_zmm_operand else 1
 
 
 def is_long_lea(subject: MacroInstruction) -> bool:

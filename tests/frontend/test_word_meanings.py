@@ -68,3 +68,43 @@ def test_six_general_registers_and_the_stack_pointer_are_kept() -> None:
     assert kept == {"rbx", "rbp", "rsp", "r12", "r13", "r14", "r15"}
     on_windows = {name for name in GENERAL_64 if "on Windows it restores" in register_meaning(name)}
     assert on_windows == {"rdi", "rsi"}
+
+
+def test_every_part_names_the_whole_register_and_who_saves_that() -> None:
+    named = [(f"r{stem}", f"e{stem}", stem, stem.rstrip("x") + "l") for stem in ["ax", "bx", "cx", "dx"]]
+    named += [(f"r{stem}", f"e{stem}", stem, f"{stem}l") for stem in ["si", "di", "sp", "bp"]]
+    named += [(f"r{at}", f"r{at}d", f"r{at}w", f"r{at}b") for at in range(8, 16)]
+    for whole, *parts in named:
+        saved = register_meaning(whole).rpartition(". ")[2] if "; on" not in register_meaning(whole) else ""
+        assert register_meaning(whole).startswith("A 64-bit general-purpose register")
+        for bits, part in zip((32, 16, 8), parts, strict=True):
+            assert register_meaning(part).startswith(f"The low {bits} bits of {whole}; a write ")
+            assert register_meaning(part).endswith(saved)
+    for high, whole in (("ah", "rax"), ("bh", "rbx"), ("ch", "rcx"), ("dh", "rdx")):
+        assert register_meaning(high).startswith(f"Bits 8 to 15 of {whole}; a write keeps the others.")
+
+
+def test_every_vector_register_says_what_it_is_part_of_and_who_keeps_which() -> None:
+    """Windows: xmm6 to xmm15 belong to the caller. Only EVEX has a fifth bit for a register's number."""
+    for number in range(32):
+        for letter, bits, half in (("x", 128, ", the low half of ymm"), ("y", 256, ", the low half of zmm")):
+            sentence = register_meaning(f"{letter}mm{number}")
+            assert sentence.startswith(f"A {bits}-bit vector register{half}{number}")
+        for letter in "xyz":
+            sentence = register_meaning(f"{letter}mm{number}")
+            assert ("only AVX-512" in sentence) is (number > 15)
+            assert ("on Windows it restores the low 128 bits" in sentence) is (number in range(6, 16))
+        assert register_meaning(f"zmm{number}").startswith("A 512-bit vector register")
+        assert "half" not in register_meaning(f"zmm{number}")
+
+
+def test_every_place_on_the_x87_stack_and_every_mask_has_its_own_words() -> None:
+    assert "the top of" in register_meaning("st")
+    for number in range(1, 8):
+        assert f", {number} below the top of the x87 stack." in register_meaning(f"st({number})")
+        assert f"of x87 register {number};" in register_meaning(f"mm{number}")
+        assert "no mask" not in register_meaning(f"k{number}")
+    assert "no mask" in register_meaning("k0")
+    for number in range(16):
+        assert ("which" in register_meaning(f"dr{number}")) is (number in (6, 7))
+        assert ("reserved" in register_meaning(f"cr{number}")) is (number not in (0, 2, 3, 4, 8))

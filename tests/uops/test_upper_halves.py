@@ -7,7 +7,15 @@ from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UopKind
 from cyclelens.analyzer.model.uops import ValueKind
 from cyclelens.analyzer.model.upper_halves import UpperHalves
-from cyclelens.analyzer.uops.upper_halves import ANY, UpperEffect, UpperState, effects
+from cyclelens.analyzer.uops.upper_halves import (
+    ANY,
+    SWITCHES,
+    UpperEffect,
+    UpperState,
+    changed_by_upper_halves,
+    effects,
+)
+from msgspec.structs import replace
 from testkit.blocks import template_of, templates_of
 from testkit.simulated import in_mode
 
@@ -223,6 +231,19 @@ def test_a_switch_fills_a_group_and_nothing_overlaps_with_it(core, slots, cycles
     assert long.units == registry.get(core).units.having(Role.ALU)
     assert all(uop.kind is UopKind.EMPTY for uop in empty)
     assert in_mode(core, code + YMM_3, "loop") == pytest.approx(2 * cycles, abs=1.5)
+    three = templates_of(YMM_3 + code + "90", core)
+    assert [each.switches_upper_halves for each in three] == [True, True, False]
+    assert [each.follows_switch for each in three] == [False, True, True]
+
+
+@pytest.mark.parametrize(("core", "drained"), [("HSW", 8), ("SPR", 8), ("ZEN4", 3)])
+def test_a_switch_takes_its_cycles_without_those_that_draining_takes(core, drained):
+    model, alone = registry.get(core), template_of("660ffed0", core)  # paddd xmm2, xmm0
+    drained += model.issue_to_dispatch_delay
+    for cycles in (0, drained, drained + 1, drained + 2, 70):
+        short = replace(model, upper_half_switch_cycles=cycles)
+        long = changed_by_upper_halves(alone, SWITCHES, short).uops[0]
+        assert [late for _, late in long.outputs] == [max(1, cycles - drained)]
 
 
 @pytest.mark.parametrize(
