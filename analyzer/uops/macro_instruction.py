@@ -194,9 +194,10 @@ class MacroInstruction:
             return (2, 2) if instruction.immediate_bits == 64 else (count, wide)
         if self.mnemonic.startswith("nop"):
             return 0, 0
-        scaled = instruction.encoding.evex and address.displacement_bits > 0
         more = int(address.displacement_bits > 0 or address.base == "RIP")
-        return count + more, wide + (more if scaled or address.displacement_bits != _NARROW else 0)
+        return count + more, wide + (
+            more if instruction.encoding.evex or address.displacement_bits != _NARROW else 0
+        )
 
     def only(self, units: UnitSet) -> UnitSet:
         """One of these units: the dividing one if it is among them, otherwise the first."""

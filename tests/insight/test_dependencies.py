@@ -177,3 +177,14 @@ def test_a_prediction_carries_its_chains():
         graph = dependencies(prediction)
         assert dict(prediction.chain) == graph.chain_cycles
         assert prediction.tied_chains == len(graph.chains)
+
+
+@pytest.mark.parametrize("name", ["SKL", "GNR", "ZEN2", "ZEN5"])
+@pytest.mark.parametrize("loop", [False, True])
+def test_a_predicted_block_has_the_dependencies_of_the_block(name, loop):
+    """Also of a loop whose load is renamed to the register that was stored (W6)."""
+    model = registry.get(name)
+    for code in ("48894424084883c0018b442408", "48890648ffc0488b06", "505b4801d8"):
+        block = block_of(in_a_loop(code) if loop else code, name, loop=loop)
+        found = dependencies(explain(block, model, simulate(block, model)))
+        assert found.cycles_per_iteration == pytest.approx(dependency_bound(block, model))

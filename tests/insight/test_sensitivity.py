@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.engine.workspace import Workspace
+from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.as_written import PlacedInstruction
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.sensitivity import ChangeKind, explore, helpful
+from cyclelens.analyzer.insight.sensitivity import ChangeKind, _splits, explore, helpful
 from cyclelens.analyzer.insight.whatif import BlockEdit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
@@ -214,3 +218,28 @@ def test_pairs_are_counted_down_after_the_single_changes():
     left = [left for _, left in explore(subject, subject.baseline(), PLACES)]
     pairs = left.index(0) + 1
     assert left == [*range(pairs)[::-1], *range(len(left) - pairs)[::-1]] and len(left) > pairs
+
+
+def test_what_is_no_loop_is_only_split_where_its_body_stays_one() -> None:
+    """Two and four registers for sums of two and four updates need no second copy; eight do."""
+    chain = ((0, 4.0),)
+    for updates, whole in ((1, []), (2, [2]), (4, [2, 4]), (6, [2]), (8, [2, 4, 8])):
+        subject: Any = SimpleNamespace(
+            prediction=SimpleNamespace(chain=chain),
+            accumulators=(Accumulator("XMM0", "ymm0", tuple(range(updates))),),
+            unrolls=False,
+        )
+        assert [registers for ((_, registers),) in _splits(subject)] == whole
+        subject.unrolls = True
+        assert [registers for ((_, registers),) in _splits(subject)] == [2, 4, 8]
+
+
+def test_accumulators_on_the_critical_chain_are_also_split_alone() -> None:
+    one, other = Accumulator("XMM0", "ymm0", (0,)), Accumulator("XMM1", "ymm1", (1,))
+    subject: Any = SimpleNamespace(
+        prediction=SimpleNamespace(chain=((1, 4.0),)), accumulators=(one, other), unrolls=True
+    )
+    tried = [tuple(each for each, _ in split) for split in _splits(subject)]
+    assert tried == 3 * [(other,)] + 3 * [(one, other)]
+    subject.prediction.chain = ()
+    assert [tuple(each for each, _ in split) for split in _splits(subject)] == 3 * [(one, other)]

@@ -62,6 +62,14 @@ def test_without_ways_what_goes_in_comes_out() -> None:
     assert weights.shares(nested, counts, CYCLES) == (pytest.approx(0.9),)
 
 
+def test_what_follows_from_later_blocks_is_known_in_the_earlier_ones() -> None:
+    """Only the first two blocks of an if with else were seen: what did not go into the second went around."""
+    without_ways = branching((1, 3, 3, END), (2, None, None, None))
+    assert weights.shares(without_ways, samples(100, 4 * 30), {"k.1": 1.0, "k.2": 4.0}) == (
+        pytest.approx(0.7),
+    )
+
+
 def test_what_samples_do_not_tell_is_left_open() -> None:
     # Between blocks 2 and 3 control may go around, and nothing says how often.
     tangled = branching((1, 2, 1), (2, 2, END))

@@ -33,6 +33,30 @@ def test_an_effect_that_says_nothing_reads_and_writes_nothing() -> None:
     assert not (nothing.high or nothing.from_instruction_pointer or nothing.unknown or nothing.operation)
 
 
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        *(
+            (text, -1)
+            for text in ("mov rax, rbx", "add rax, 5", "lea rax, [rbx]", "xor eax, eax", "imul rax, rbx")
+        ),
+        *((text, 0) for text in ("pop rax", "push rax", "push 5", "mov rax, [rsi]", "mov [rsi], rax")),
+        *(
+            (text, 0)
+            for text in (
+                "movzx eax, byte ptr [rsi]",
+                "add rax, [rsi]",
+                "add [rsi], rax",
+                "inc dword ptr [rsi]",
+            )
+        ),
+        *((text, 0) for text in ("movups [rsi], xmm0", "pop qword ptr [rsi]", "xadd [rsi], rax")),
+    ],
+)
+def test_an_effect_names_the_first_memory_operand_if_there_is_one(text: str, memory: int) -> None:
+    assert effect(text).memory == memory
+
+
 def narrow(value: int, bits: int, signed: int) -> int:
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value

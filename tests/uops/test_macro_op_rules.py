@@ -230,6 +230,8 @@ ADD_THIRD, EXCHANGE = "d8c2", "d9c9"  # fadd st, st(2); fxch st(1)
     [
         (FLD + FSTP, ""),
         (FLD * 8 + FSTP * 8, ""),
+        # Between them what is none of the stack's business: add, nop, call, push and pop, imul.
+        (FLD + "4801d8" + "90" + "ffd0" + "5058" + "480fafc0" + FSTP, ""),
         (FLD, MOVES),
         (FSTP, MOVES),
         (FLD + FSTP * 2, MOVES),

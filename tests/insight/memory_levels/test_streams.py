@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.insight.addresses import accesses
-from cyclelens.analyzer.insight.memory_levels.streams import streams_of
+from cyclelens.analyzer.insight.memory_levels.streams import data_levels, streams_of
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.memory_levels import DataLevels, Stream
+from msgspec.structs import replace
 from testkit.blocks import templates_of
+from testkit.factories import prediction
 
 
 def found(code: str) -> DataLevels:
@@ -80,6 +83,17 @@ def test_rows_of_one_array_are_a_distance_apart() -> None:
 
 def test_a_chased_pointer_is_no_stream() -> None:
     assert found("488b00") == DataLevels((), scattered=(0,))  # mov rax, [rax]
+
+
+@pytest.mark.parametrize(("added", "chased"), [(3.9, ()), (4.0, (0,)), (4.5, (0,)), (13.0, (0,))])
+def test_what_waits_for_a_whole_load_is_chased(added: float, chased: tuple[int, ...]) -> None:
+    """The first-level cache of Skylake takes 4 cycles; a shorter part of the chain is another operand's."""
+    templates = templates_of("488b00", "SKL")  # mov rax, [rax]
+    for mode in (Mode.LOOP, Mode.UNROLL):
+        made = replace(prediction(templates, mode=mode), chain=((0, added),))
+        levels = data_levels(made, accesses(templates))
+        assert (levels is None) is (mode is Mode.UNROLL), "only a loop has data to walk through"
+        assert levels is None or levels.chased == chased
 
 
 def test_a_gather_is_no_stream() -> None:
