@@ -306,8 +306,6 @@ def leb128(name: str, number: int) -> bytes:
     while True:
         group, number = number & 0x7F, number >> 7
         is_last = number == (-1 if is_signed and group & 0x40 else 0)
-        if is_signed and group & 0x40 and number == 0:
-            is_last = False
         result.append(group | (0 if is_last else 0x80))
         if is_last:
             return bytes(result)

@@ -1,0 +1,135 @@
+"""Where each limit of a directive lies: what it makes of the last value on one side, and what it says of the
+first on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.frontend.statements.directives import Alignment, fits
+from cyclelens.analyzer.model.source import AssembledFile
+
+DATA = {
+    ".fill 3": "000000",
+    ".fill 3, 2": "000000000000",
+    ".fill 2, 1, 2": "0202",
+    ".fill 2, 3, 0x11223344": "443322443322",
+    ".fill 2, 4, -1": "ffffffffffffffff",
+    ".fill 2, 5, -1": "ffffffff00ffffffff00",  # four bytes of the value
+    ".fill 1, 8, 0x1122334455667788": "8877665500000000",
+    ".fill 1, 9, 1": "0100000000000000",  # eight bytes at most
+    ".zero 3": "000000",
+    ".zero 3, 4": "040404",
+    ".skip 2, 0x1ff": "ffff",
+    ".dcb.b 2, 3": "0303",
+    ".dcb.w 2": "00000000",
+    ".dcb.w 1, 0x1122": "2211",
+    ".dcb.l 1, 0x11223344": "44332211",
+    ".nops 5": "0f1f440000",
+    ".nops 5, 2": "6690669090",
+    ".nops 5, 11": "0f1f440000",
+    ".nops 12": "66662e0f1f84000000000090",
+    ".uleb128 0, 127, 128, 16383, 16384": "007f8001ff7f808001",
+    ".uleb128 -1": "ffffffffffffffffff01",
+    ".sleb128 0, 63, 64, 8191, 8192": "003fc000ff3f80c000",
+    ".sleb128 -1, -64, -65, -8192, -8193": "7f40bf7f8040ffbf7f",
+    ".byte 255, 256, -1, -128, -256, -257": "ff00ff8000ff",
+    ".word 65535, -65536": "ffff0000",
+    ".string \"a\" \"b\"": "616200",
+    ".ascii \"a\\101\\x41\\n\\\"\"": "6141410a22",
+    ".string16 \"ab\"": "610062000000",
+    ".float 1.5": "0000c03f",
+    ".double 0d1": "000000000000f03f",
+}  # fmt: skip
+
+PADDING = {
+    "nop\n.p2align 2": "900f1f00",
+    "nop\n.p2align 4,,14": "90",  # fifteen are missing
+    "nop\n.p2align 4,,15": "9066662e0f1f8400000000000f1f4000",
+    "nop\n.balign 4, 0x11, 2": "90",
+    "nop\n.balign 4, 0x11, 3": "90111111",
+    "nop\n.balign 8, 0x11": "9011111111111111",
+    ".org 4\nnop": "0000000090",
+    ".org 4, 0x111\nnop": "1111111190",
+    ".macro m a\n.byte \\@\n.endm\nm\nm": "0001",
+    ".macro m a=7 b:vararg\n.byte \\a, \\b\n.endm\nm , 1, 2, 3": "07010203",
+    ".rept 3\nnop\n.endr": "909090",
+}
+
+REFUSED = {
+    ".p2align 4,,3,1": ".p2align takes one to three numbers.",
+    "nop\n.balign 3": "An alignment must be a power of two up to 1048576, not 3.",
+    ".balign -1": "An alignment must be a power of two up to 1048576, not -1.",
+    ".balign 0x200000": "An alignment must be a power of two up to 1048576, not 2097152.",
+    ".p2align 21": "An alignment must be a power of two up to 1048576, not 2097152.",
+    ".fill 3, -1, 0": "The size of .fill is negative.",
+    ".zero 3, 4, 5": ".zero takes a size and perhaps a byte to fill with.",
+    ".skip": ".skip takes a size and perhaps a byte to fill with.",
+    ".dcb.w 1, 2, 3": ".dcb.w takes a count and perhaps a number.",
+    ".dcb.w": ".dcb.w takes a count and perhaps a number.",
+    ".nops 5, 12": "The longest NOP of .nops is 11 bytes long.",
+    ".nops 5, -1": "The longest NOP of .nops is 11 bytes long.",
+    ".nops 5, 1, 2": ".nops takes a size and perhaps the longest NOP.",
+    ".nops": ".nops takes a size and perhaps the longest NOP.",
+    ".nops -1": ".nops of more than 4096 bytes is not supported.",
+    ".nops 4097": ".nops of more than 4096 bytes is not supported.",
+    ".sleb128 1-2": ".sleb128 of an expression that is negative is not supported.",
+    ".ascii a": "A string in double quotes is expected.",
+    ".ascii \"a\" b": "A string in double quotes is expected.",
+    ".ascii \"abc": "A string is not closed.",
+    ".float x": "'x' is not a floating-point number.",
+    ".float 1e99": "'1e99' is not a floating-point number.",
+    "nop\n.org 0\nnop": ".org cannot move backwards in GNU as.",
+    ".macro\n.endm": "A macro needs a name.",
+    ".macro m 1\n.endm": "'1' is not a macro parameter.",
+    ".macro m a\n.byte \\a\n.endm\nm 1 2": "The macro 'm' takes at most 1 arguments.",
+    ".macro m a:req\n.byte \\a\n.endm\nm": "The macro 'm' needs a value for 'a'.",
+    ".if 1\nnop": ".if is never closed by .endif.",
+    ".ifc a b\nnop\n.endif": "This condition cannot be evaluated here: all of its branches are read.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*DATA, *PADDING])
+def test_what_a_directive_makes(text: str, code: Callable[..., str]) -> None:
+    assert code(text) == {**DATA, **PADDING}[text]
+
+
+def test_gnu_as_makes_the_same(gnu_code: Callable[[str], bytes]) -> None:
+    assert gnu_code("\n".join([*DATA, ""])).hex() == "".join(DATA.values())
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_a_directive_refuses(text: str, region: Callable[..., AssembledFile]) -> None:
+    assert [problem.message for problem in region(text).problems] == [REFUSED[text]]
+
+
+def test_the_largest_alignment_and_the_most_nops_are_accepted(region: Callable[..., AssembledFile]) -> None:
+    # What nops make is executed as a jump over them.
+    for text, size in (("nop\n.p2align 20,,1", 1), ("nop\n.balign 0x100000,,1", 1), (".nops 4096", 5)):
+        result = region(text)
+        assert not result.problems
+        assert sum(len(part.code) for part in result.regions) == size
+
+
+@pytest.mark.parametrize("boundary", [1, 2, 16])
+@pytest.mark.parametrize("maximum", [None, 0, 1, 14, 15, 16])
+def test_padding_is_all_that_is_missing_or_nothing(boundary: int, maximum: int | None) -> None:
+    subject = Alignment(boundary, maximum=maximum)
+    sizes = {offset: subject.size(offset) for offset in range(2 * boundary)}
+    for offset, size in sizes.items():
+        missing = -offset % boundary
+        assert size == (missing if maximum is None or missing <= maximum else 0)
+        assert subject.padding(offset, is_code=False) == bytes(size)
+    assert subject.most == max([0, *([boundary - 1] if maximum is None else [min(boundary - 1, maximum)])])
+    assert subject.is_certain is (maximum is None or maximum >= boundary - 1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_late_numbers_have_as_many_bits_as_their_bytes_and_a_sign(size: int) -> None:
+    """A number that GNU as learns late may lack its sign, or have it beside all of its bits."""
+    most = 1 << 8 * size
+    assert [fits(number, size) for number in (-most, 1 - most, most - 1, most)] == [False, True, True, False]
+    half = most // 2
+    signed = [fits(number, size, is_signed=True) for number in (-half - 1, -half, half - 1, half)]
+    assert signed == [False, True, True, False]
+    assert fits(1 << 70, 8)
