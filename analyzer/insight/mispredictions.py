@@ -105,8 +105,10 @@ def recorded(
     shares = []
     for at, block in enumerate(jumps.blocks):
         found = counts.get(names[block]) if block not in jumps.blocks[at + 1 :] else None
-        total = 0.0 if found is None else found.jumped + found.passed
-        shares.append(found.mispredicted / total if found is not None and total else 0.0)
+        if found is None or not (total := found.jumped + found.passed):
+            shares.append(0.0)
+        else:
+            shares.append(found.mispredicted / total)
     return GivenShares(jumps, tuple(shares), GIVEN, least=True) if any(shares) else None
 
 

@@ -196,7 +196,7 @@ class MacroInstruction:
             return 0, 0
         more = int(address.displacement_bits > 0 or address.base == "RIP")
         return count + more, wide + (
-            more if instruction.encoding.evex or address.displacement_bits != _NARROW else 0
+            more if instruction.encoding.evex or address.displacement_bits > _NARROW else 0
         )
 
     def only(self, units: UnitSet) -> UnitSet:

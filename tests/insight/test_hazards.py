@@ -9,6 +9,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.simulation import FailedForward
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
@@ -354,3 +355,55 @@ def test_a_merge_of_one_register_has_one_uop():
     one, two = (find(prediction([template(merge_uops=names)]))[0] for names in (("RAX",), ("RAX", "RBX")))
     assert "of rax was" in one.message and "1 extra uop in an issue cycle of its own" in one.message
     assert "of rax, rbx was" in two.message and "2 extra uops in an issue cycle of their own" in two.message
+
+
+SHOWN = {
+    "lcp-stall": (template(length_changing_prefix=True), "SKL", {"first_sources": "MITE"}),
+    "long-instruction": (
+        template(instruction=made_up("mov", code=bytes(11))),
+        "ZEN5",
+        {"first_sources": "MITE"},
+    ),
+    "unknown-instruction": (template("vnew", facts=None), "SKL", {}),
+    "serializing": (template("lfence", serializing=True), "SKL", {}),
+    "microcoded": (template(ms_uops=4), "SKL", {}),
+    "unlamination": (indexed_load(idq_uops=(2,)), "HSW", {}),
+    "register-merge": (template(merge_uops=("RAX",)), "SKL", {}),
+    "stack-sync": (template("mov rbx, [rsp]"), "SKL", {"sync_usage": usage()}),
+    "move-not-eliminated": (template("mov rax, rbx", eliminable_move=True), "SKL", {"elimination": 0.5}),
+    "load-word": (template("mov rax, [rsi]"), "GNR", {"colliding_loads": 0.5}),
+    "partial-word-store": (template("mov [rsi], al"), "ZEN3", {"merging_stores": 0.5}),
+    "failed-forwarding": (
+        template(),
+        "ZEN5",
+        {"failed_forwards": FailedForward(times=1.0, cycles=10.0, store=0, mistaken=False)},
+    ),
+    "false-renaming": (
+        template(),
+        "ZEN5",
+        {"failed_forwards": FailedForward(times=1.0, cycles=10.0, store=0, mistaken=True)},
+    ),
+}
+"""By code: an instruction with this hazard, its core, and what the simulation says of it."""
+NOTHING = {
+    "first_sources": "DSB", "sync_usage": None, "elimination": 0.0, "colliding_loads": 0.0,
+    "merging_stores": 0.0, "failed_forwards": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_every_instruction_with_a_hazard_is_named_whatever_stands_before_it(code):
+    """Harmless instructions, and those with the hazard but without an effect in the simulation."""
+    subject, core, says = SHOWN[code]
+
+    def found(*shown):
+        """The findings of instructions that are the subject (True), it without effect (False) or another."""
+        made = prediction([template() if each is None else subject for each in shown], microarchitecture=core)
+        by_index = {name: tuple(says[name] if each else NOTHING[name] for each in shown) for name in says}
+        return find(replace(made, simulation=replace(made.simulation, **by_index)))
+
+    (alone,) = found(True)
+    assert alone.code == code
+    order = (None, True, *([False] if says else []), True, None, True)
+    expected = [replace(alone, instruction=place) for place, each in enumerate(order) if each]
+    assert list(found(*order)) == expected
