@@ -379,6 +379,30 @@ def test_macros_that_grow_without_end_are_stopped(
     assert {(problem.line, problem.code) for problem in result.problems} == {(5, "not-supported")}
 
 
+@pytest.mark.parametrize("uses", [3, 4, 5])
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MAXIMUM_EXPANDED", 8, "Macros would make more than 8 statements in this file."),
+        ("MAXIMUM_EXPANDED_TEXT", 23, "The text that macros produce is too long."),
+    ],
+)
+def test_the_last_expansion_that_fits_is_made(
+    region: Callable[..., AssembledFile],
+    monkeypatch: pytest.MonkeyPatch,
+    uses: int,
+    limit: str,
+    most: int,
+    message: str,
+) -> None:
+    """Two statements of six letters for each use: eight statements are four uses, and after four uses the
+    text has grown beyond 23 letters, however far apart they stand."""
+    monkeypatch.setattr(build, limit, most)
+    between = "nop\n" * 300
+    result = region(".macro two\nnop\nnop\n.endm\n" + between + between.join(["two\n"] * uses))
+    assert [problem.message for problem in result.problems] == [message] * max(0, uses - 4)
+
+
 def test_a_macro_around_a_region_is_followed() -> None:
     text = ".macro two r\nadd \\r, \\r\n.endm\n.if 0\nret\n.endif\n"
     text += "# cyclelens-begin\ntwo %rax\n# cyclelens-end\n"

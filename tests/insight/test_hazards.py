@@ -1,6 +1,7 @@
 """Each hazard in the smallest code that shows it, and in code without it."""
 
 import re
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.insight.explain import explain
@@ -10,7 +11,7 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import FailedForward
-from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
+from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
 from testkit.blocks import block_of, in_a_loop
@@ -357,7 +358,7 @@ def test_a_merge_of_one_register_has_one_uop():
     assert "of rax, rbx was" in two.message and "2 extra uops in an issue cycle of their own" in two.message
 
 
-SHOWN = {
+SHOWN: dict[str, tuple[InstructionTemplate, str, dict[str, Any]]] = {
     "lcp-stall": (template(length_changing_prefix=True), "SKL", {"first_sources": "MITE"}),
     "long-instruction": (
         template(instruction=made_up("mov", code=bytes(11))),
@@ -385,7 +386,7 @@ SHOWN = {
     ),
 }
 """By code: an instruction with this hazard, its core, and what the simulation says of it."""
-NOTHING = {
+NOTHING: dict[str, Any] = {
     "first_sources": "DSB", "sync_usage": None, "elimination": 0.0, "colliding_loads": 0.0,
     "merging_stores": 0.0, "failed_forwards": None,
 }  # fmt: skip

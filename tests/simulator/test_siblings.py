@@ -82,3 +82,15 @@ def test_a_sibling_has_the_template_that_it_would_get_alone(name: str, opcode: s
         siblings += isinstance(entry, Sibling) and entry.instruction is not entry.original.instruction
         assert entry.template() == expected.template(), instruction.text
     assert siblings > 1
+
+
+@pytest.mark.parametrize("name", ["SKL", "HSW", "ICL"])
+def test_a_pop_of_rsp_or_r12_is_no_sibling_of_other_pops(name: str) -> None:
+    """Published: they take another way through the decoders, whatever was read before them."""
+    core, store, alone = registry.get(name), open_store(), open_store()
+    for code in ("58", "5c", "5b", "415c", "4158", "5c"):
+        instruction = decode(bytes.fromhex(code), store.caches)[0]
+        (entry,) = build_block((instruction,), core, store, loop=False).entries
+        alone.caches = Caches()
+        (expected,) = build_block((instruction,), core, alone, loop=False).entries
+        assert entry.template() == expected.template(), instruction.text

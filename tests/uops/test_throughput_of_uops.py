@@ -10,7 +10,8 @@ import pytest
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.units import UopKind, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
-from testkit.blocks import template_of
+from cyclelens.analyzer.simulator import simulate
+from testkit.blocks import block_of, template_of
 from testkit.core_tables import listed
 from testkit.narrowing import some
 
@@ -55,3 +56,13 @@ def test_an_instruction_keeps_busy_what_makes_it_slow(core: str, least: int) -> 
             wrong[text] = cycles(template, core), measured
     assert not wrong
     assert compared >= least
+
+
+@pytest.mark.parametrize("name", ["SKL", "GNR", "ZEN2", "ZEN5"])
+def test_an_instruction_uses_as_many_units_as_it_has_uops_that_execute(name: str) -> None:
+    """Counted by the simulation: what the tables say of an instruction is what it does."""
+    # mov rax, [rsi]; add [rdi], rbx; imul rcx, rdx; vaddps ymm0, ymm1, ymm2; lea r8, [r9+r10*4]
+    block = block_of("488b0648011f480fafcac5f458c24f8d0491", name, loop=False)
+    usage = simulate(block, registry.get(name)).usage
+    for template, used in zip(block.instructions, usage, strict=True):
+        assert sum(use.uops for use in template.uses) == pytest.approx(used.executed), template.name
