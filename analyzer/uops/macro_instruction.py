@@ -127,7 +127,7 @@ class MacroInstruction:
         if all(is_simd(register) for register in self.registers):
             return True
         # A copy of RSP is an ALU operation.
-        return self.width >= 32 and self.registers[1] not in ("RSP", "ESP")
+        return self.width in (32, 64) and self.registers[1] not in ("RSP", "ESP")
 
     def shares_address(self, k: int) -> bool:
         """True if a load and a store of its memory operand share an address (M43)."""
