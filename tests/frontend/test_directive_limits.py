@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, fits
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -35,6 +36,10 @@ DATA = {
     ".sleb128 -1, -64, -65, -8192, -8193": "7f40bf7f8040ffbf7f",
     ".byte 255, 256, -1, -128, -256, -257": "ff00ff8000ff",
     ".word 65535, -65536": "ffff0000",
+    ".octa 1, -1": "01" + "00" * 15 + "ff" * 16,
+    ".octa 0xffffffffffffffff": "ff" * 8 + "00" * 8,
+    ".octa 0x112233445566778899aabbccddeeff00": "00ffeeddccbbaa998877665544332211",
+    ".octa -0x10000000000000000, 18446744073709551616": "00" * 8 + "ff" * 8 + "00" * 8 + "01" + "00" * 7,
     ".string \"a\" \"b\"": "616200",
     ".ascii \"a\\101\\x41\\n\\\"\"": "6141410a22",
     ".string16 \"ab\"": "610062000000",
@@ -134,3 +139,20 @@ def test_late_numbers_have_as_many_bits_as_their_bytes_and_a_sign(size: int) -> 
     signed = [fits(number, size, is_signed=True) for number in (-half - 1, -half, half - 1, half)]
     assert signed == [False, True, True, False]
     assert fits(1 << 70, 8)
+
+
+def test_every_data_directive_has_the_size_that_gnu_as_gives_it(
+    gnu_code: Callable[[str], bytes], code: Callable[..., str]
+) -> None:
+    lines = [f".{name} 0x{'7b' * size}" for name, size in directives._INTEGERS.items()]
+    lines += [f".{name} 1.5" for name in directives._FLOATS]
+    lines += [f'.{name} "ab"' for name in directives._STRINGS]
+    lines += [f".{name} 3" for name in (*directives._SPACES, *directives._REPEATED)]
+    lines += [f".{name} 2, 5" for name in (*directives._SPACES, *directives._REPEATED)]
+    lines += [f".{name} 300" for name in directives._LEB128]
+    for name in directives.ALIGNMENTS:
+        boundary = 4 if name.startswith("p2") else 16
+        fill = {"w": "0x1122", "l": "0x11223344"}.get(name[-1], "0x11")
+        padding = f".{name} {boundary}, {fill}"
+        lines += [".p2align 4", ".octa 1", padding, ".long 7", padding]
+    assert code("\n".join(lines)) == gnu_code("\n".join([*lines, ""])).hex()

@@ -243,3 +243,15 @@ def test_accumulators_on_the_critical_chain_are_also_split_alone() -> None:
     assert tried == 3 * [(other,)] + 3 * [(one, other)]
     subject.prediction.chain = ()
     assert [tuple(each for each, _ in split) for split in _splits(subject)] == 3 * [(one, other)]
+
+
+def test_two_changes_save_nothing_together_that_they_save_apart() -> None:
+    """Each addition of a chain takes a cycle, and two of them take two."""
+    analyzer, region, prediction = analysed(loop("    add %rax, %rax\n" * 4))
+    experiment = experiment_with(analyzer.workspace, region, prediction)
+    places = [PlacedInstruction(f"line {index}", "add") for index in range(len(prediction.instructions))]
+    tried = [each for each, _ in explore(experiment, experiment.baseline(), places)]
+    alone = [each.saves for each in tried if len(each.change.edit.removed) == 1]
+    both = [each for each in tried if len(each.change.edit.removed) == 2]
+    assert alone[:4] == pytest.approx([1.0] * 4)
+    assert both and not any(each.saves for each in both)

@@ -90,6 +90,7 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
 _MAXIMUM_ALIGNMENT = 1 << 20
+_LONG_NUMBER = r"\s*(-?)\s*(0x[0-9a-f]{17,}|[1-9]\d{18,})\s*"
 _PLAIN_NUMBER = r"-?\s*\w+"
 _STRING = re.compile(QUOTED)
 _ESCAPE = r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)"
@@ -346,6 +347,9 @@ def fits(number: int, size: int, *, is_signed: bool = False) -> bool:
 
 
 def _integer(text: str, size: int, scope: Scope) -> bytes:
+    if size > 8 and (literal := re.fullmatch(_LONG_NUMBER, text, re.IGNORECASE)):
+        # Only alone may a number have more than 64 bits.
+        return (int(literal[1] + literal[2], 0) % (1 << (8 * size))).to_bytes(size, "little")
     value = _value(text, scope)
     if not value.is_constant:
         try:
