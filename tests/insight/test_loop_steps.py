@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from cyclelens.analyzer.insight.loop_steps import UnrolledLoop, unrolled
+from cyclelens.analyzer.insight.loop_steps import UnrolledLoop, _decides, unrolled
 from testkit.blocks import templates_of
 from testkit.loop_emulator import accessed
 from testkit.narrowing import some
@@ -16,8 +16,8 @@ TURNS = 12
 """Iterations, which two, three and four copies divide."""
 
 
-def loop_of(statements: str) -> UnrolledLoop:
-    code = b"".join([*encoded(statements), b"\x75\x00"])
+def loop_of(statements: str, jump: bytes = b"\x75\x00") -> UnrolledLoop:
+    code = b"".join([*encoded(statements), jump])
     return UnrolledLoop(templates_of(code.hex(), "SKL"))
 
 
@@ -150,3 +150,18 @@ def test_a_loop_that_needs_each_of_its_ends_is_not_unrolled(statements: str) -> 
 def test_a_step_that_is_too_large_for_one_instruction_is_an_error() -> None:
     with pytest.raises(ValueError, match="4 steps of 1073741824 do not fit"):
         body(loop_of("add rsi, 1073741824; dec rcx"), 4)
+
+
+@pytest.mark.parametrize(
+    ("jump", "decides"),
+    [
+        ("75", {"dec rcx": True, "sub rcx, 1": True, "sub rcx, 1; lea rax, [rbx]": True}),  # jnz
+        # INC and DEC leave the carry of the instruction before them.
+        ("77", {"dec rcx": False, "sub rcx, 1": True, "add rcx, 1; dec rdx": False}),  # ja
+        ("72", {"dec rcx": False, "sub rcx, 1": True, "sub rcx, 1; dec rdx": True}),  # jb
+    ],
+)
+def test_one_instruction_sets_all_flags_that_the_jump_reads(jump: str, decides: dict[str, bool]) -> None:
+    for statements, alone in decides.items():
+        loop = loop_of(statements, bytes.fromhex(jump) + b"\x00")
+        assert (_decides(loop) is not None) is alone, statements
