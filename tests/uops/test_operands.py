@@ -270,3 +270,24 @@ def test_opmask_registers() -> None:
     """O1: a mask register is an input; without masking K0 is none."""
     assert "K1" in names(template_of("62f17c4958c2", "SKX").register_inputs)
     assert not {"K0", "K1"} & set(names(template_of("62f17c4858c2", "SKX").register_inputs))
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "vector_load", "operations"),
+    [
+        # By code: cycles of the operation itself, by uops.info; of Intel's cores the whole is measured.
+        ("SKL", 5, 5, {"480306": 1, "480faf06": 3, "f3480fb806": 3}),
+        ("ZEN3", 4, 7, {"480306": 1, "480faf06": 3, "f3480fb806": 1, "c5f05806": 4, "660ffe06": 2}),
+        ("ZEN5", 4, 7, {"480306": 1, "480faf06": 3, "f3480fb806": 1, "c5f05806": 3, "c4e1f89006": 2}),
+    ],
+)
+def test_an_operation_on_memory_takes_a_load_and_the_operation(
+    name: str, load: int, vector_load: int, operations: dict[str, int]
+) -> None:
+    """O10, from the address. Loads of vectors and masks take longer than those of general registers."""
+    # add, imul and popcnt rax, [rsi]; vaddps xmm0, xmm1, [rsi]; paddd xmm0, [rsi]; kmovq k1, [rsi]
+    for code, cycles in operations.items():
+        template = template_of(code, name)
+        wide = not template.register_outputs[0].name.startswith("R")
+        found = {latency for key, latency in template.latencies.items() if key[::2] == ("addr", "reg")}
+        assert found == {cycles + (vector_load if wide else load)}, template.name
