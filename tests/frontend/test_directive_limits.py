@@ -59,6 +59,7 @@ PADDING = {
     ".macro m a\n.byte \\@\n.endm\nm\nm": "0001",
     ".macro m a=7 b:vararg\n.byte \\a, \\b\n.endm\nm , 1, 2, 3": "07010203",
     ".rept 3\nnop\n.endr": "909090",
+    "nop\n.skip a-b\na: nop\nb: nop": "909090",  # negative for good
     **{f".{name} -1\nnop": "90" for name in ("dcb.w", "fill", "zero", "skip")},
 }
 

@@ -184,7 +184,10 @@ def test_a_statement_has_a_line_or_an_address(statement, words, short, source):
 def test_places_of_several_statements_in_an_object_are_their_addresses():
     one = replace(NOWHERE, line=11, file="dot.c")
     assert places([one, one, replace(NOWHERE, address=0x113C)]) == "0x1139 (dot.c:12), 0x113c"
-    assert places([SourceLine(11, 4, 7, "nop", b"\x90", "keystone"), one]) == "line 12, 0x1139 (dot.c:12)"
+    here = SourceLine(11, 4, 7, "nop", b"\x90", "keystone")
+    assert places([here, one]) == "line 12, 0x1139 (dot.c:12)"
+    elsewhere = replace(here, line=4, file="src/mac.inc")
+    assert places([elsewhere, here]) == "line mac.inc:5, line 12"
 
 
 def test_the_unit_says_what_is_counted():
