@@ -231,6 +231,32 @@ def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
     assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]
 
 
+@pytest.mark.usefixtures("short_stretches")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "add $to-from, %eax",
+        "mov to-from(%rdi), %eax",
+        "add $length, %eax",  # a symbol that is set to a distance
+        "add $twice, %eax",
+        ".byte to-from",
+        ".skip to-from",
+        ".if to-from > 3\n    nop\n    .endif",
+        "add $(. - from) / 2, %eax",
+        "jmp from",
+    ],
+)
+def test_what_depends_on_distances_is_read_anew_when_they_change(statement: str) -> None:
+    """The statement is far from the edit, so that its own text stays."""
+    far = "    xor %edx, %edx\n" * 12
+    text = f"# cyclelens-begin\nfrom:\n{{}}to:\n{far}    .set length, to - from\n    .set twice, 2 * length\n"
+    text += f"{far}    {statement}\n{far}# cyclelens-end\n"
+    memory = EncodingCache(Caches())
+    for between in ("    nop\n" * 3, "    nop\n" * 4, "    nop\n" * 40, "    nop\n" * 3):
+        version = text.format(between)
+        assert assemble(version, memory=memory) == assemble(version)
+
+
 @pytest.mark.parametrize("calls", range(2, 30, 3))
 def test_a_version_that_is_given_up_spoils_no_later_one(calls: int) -> None:
     """Sizes that were not read when the reader gave up are read for the next version."""
