@@ -190,22 +190,23 @@ def tried(root: Path, group: Group, mutant: Mutant, known: Reached, **more: str)
     result = "not reached"
     for cases in known.of(mutant, group.tests[0]):
         patience = {case: PATIENCE + 10 * known.seconds[case] for case in cases}
-        result = verdict(run_cases(root, patience, **more))
+        # What makes every case slower would else take an hour.
+        seconds = PATIENCE + 10 * sum(known.seconds[case] for case in cases)
+        result = verdict(run_cases(root, patience, seconds, **more))
         if result != "survived":
             break
     return result
 
 
-def run_cases(root: Path, patience: dict[str, float], **environment: str) -> int | None:
-    """The exit code of pytest, as ``run`` has it, for cases with the seconds that each may take."""
+def run_cases(root: Path, patience: dict[str, float], seconds: float, **environment: str) -> int | None:
+    """The exit code of pytest, as ``run`` has it, for cases with the seconds that each may take, and those
+    that all of them may."""
     chosen = root / "build" / "cases"
     chosen.write_bytes(msgspec.json.encode(patience))
     files = dict.fromkeys(case.partition("::")[0] for case in patience)
     # What the run under Coverage has compiled is used; of a mutant nothing is kept.
     more = {CHOSEN: str(chosen), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    return run(
-        [*PYTEST, "-x", "-p", "mutation_cases", *files], root, STARTING + sum(patience.values()), **more
-    )
+    return run([*PYTEST, "-x", "-p", "mutation_cases", *files], root, STARTING + seconds, **more)
 
 
 def verdict(code: int | None) -> str:
