@@ -8,7 +8,7 @@ import pytest
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directive_meanings import RULES, directive_meaning
 from cyclelens.analyzer.frontend.statements.register_meanings import register_meaning
-from cyclelens.analyzer.frontend.statements.registers import GENERAL_64, REGISTERS
+from cyclelens.analyzer.frontend.statements.registers import GENERAL_64, REGISTERS, model_name, width
 
 SENTENCES = re.compile(r"[A-Z][^{}]*[^{}., ]\.")
 GNU = sorted(directives.KNOWN)
@@ -108,3 +108,15 @@ def test_every_place_on_the_x87_stack_and_every_mask_has_its_own_words() -> None
     for number in range(16):
         assert ("which" in register_meaning(f"dr{number}")) is (number in (6, 7))
         assert ("reserved" in register_meaning(f"cr{number}")) is (number not in (0, 2, 3, 4, 8))
+
+
+def test_the_model_has_one_spelling_of_every_register() -> None:
+    for number in range(8, 16):
+        for name, bits in ((f"r{number}", 64), (f"r{number}d", 32), (f"r{number}w", 16), (f"r{number}b", 8)):
+            assert (model_name(name), width(name)) == (name.upper(), bits)
+        assert (model_name(f"r{number}l"), width(f"r{number}l")) == (f"R{number}B", 8)
+    for name, spelling in {"al": "AL", "sil": "SIL", "st": "ST0", "st(1)": "ST1", "xmm31": "XMM31"}.items():
+        assert model_name(name) == spelling
+    assert [width(name) for name in ("rsp", "eax", "ax", "ah", "spl", "xmm0", "cs", "st")] == [
+        64, 32, 16, 8, 8, 0, 0, 0,
+    ]  # fmt: skip

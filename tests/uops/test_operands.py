@@ -291,3 +291,10 @@ def test_an_operation_on_memory_takes_a_load_and_the_operation(
         wide = not template.register_outputs[0].name.startswith("R")
         found = {latency for key, latency in template.latencies.items() if key[::2] == ("addr", "reg")}
         assert found == {cycles + (vector_load if wide else load)}, template.name
+
+
+def test_a_record_that_states_only_its_uop_takes_one_slot_everywhere() -> None:
+    template = invented([register(0, "RAX", "rw")], ONE_UOP)
+    assert (template.retire_slots, template.mite_uops, template.ms_uops) == (1, 1, 0)
+    assert (template.fused_uops, template.idq_uops, template.uop_count) == ((1,), (1,), 1)
+    assert (template.complex_decoder, template.divider_cycles) == (False, 0)
