@@ -46,7 +46,9 @@ def _context(name: str) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    # Unlike a handler of Python, the signal itself also ends an endless loop of the core.
+    # Unlike a handler of Python, the signal itself also ends an endless loop of the core. A command that ran in
+    # this process may have left such a handler.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, _patience.get(item.nodeid, 0.0))
     # What a fixture has made may be there for every case of the file.
     _context(item.nodeid.partition("::")[0])
