@@ -46,8 +46,8 @@ def _context(name: str) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    # Unlike a handler of Python, the signal itself also ends an endless loop of the core. A command that ran in
-    # this process may have left such a handler.
+    # Unlike a handler of Python, which a command in this process may have left, the signal itself also ends
+    # an endless loop of the core.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, _patience.get(item.nodeid, 0.0))
     # What a fixture has made may be there for every case of the file.
