@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
+from functools import reduce
 
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, cut_arguments
 from cyclelens.analyzer.frontend.statements.expressions import (
@@ -93,7 +94,7 @@ _MAXIMUM_ALIGNMENT = 1 << 20
 _LONG_NUMBER = r"\s*(-?)\s*(0x[0-9a-f]{17,}|[1-9]\d{18,})\s*"
 _PLAIN_NUMBER = r"-?\s*\w+"
 _STRING = re.compile(QUOTED)
-_ESCAPE = r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)"
+_ESCAPE = r"\\([0-9]{1,3}|[xX][0-9a-fA-F]*|.)"
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
 _NOPS = (
@@ -391,10 +392,11 @@ def _unescape(text: str) -> bytes:
         result += text[position : match.start()].encode("utf-8", "replace")
         position = match.end()
         body = match[1]
-        if body[0] in "01234567":
-            result += bytes([int(body, 8) & 0xFF])
-        elif body[0] == "x" and len(body) > 1:
-            result += bytes([int(body[-2:], 16)])
+        if body[0] in "0123456789":
+            # GNU as takes 8 and 9 for octal digits, too.
+            result.append(reduce(lambda number, digit: 8 * number + int(digit), body, 0) & 0xFF)
+        elif body[0] in "xX":
+            result.append(int(body[1:] or "0", 16) & 0xFF)
         else:
             result += bytes([_ESCAPES[body]]) if body in _ESCAPES else body.encode("utf-8", "replace")
     return bytes(result) + text[position:].encode("utf-8", "replace")
