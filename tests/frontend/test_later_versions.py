@@ -257,6 +257,21 @@ def test_what_depends_on_distances_is_read_anew_when_they_change(statement: str)
         assert assemble(version, memory=memory) == assemble(version)
 
 
+@pytest.mark.usefixtures("short_stretches")
+@pytest.mark.parametrize(
+    "statement", ["add $size, %eax", "mov size(%rdi), %eax", ".skip size", "jmp . + size"]
+)
+def test_what_is_as_long_as_a_symbol_says_is_measured_anew_when_it_changes(statement: str) -> None:
+    """The symbol is set far in front, and the length counts far behind."""
+    far = "    xor %edx, %edx\n" * 12
+    text = f"size = {{}}\n# cyclelens-begin\n{far}from:\n    {statement}\nto:\n{far}    je from\n"
+    text += f"    .byte to - from\n{far}# cyclelens-end\n"
+    memory = EncodingCache(Caches())
+    for size in (20, 21, 200, 20, 120):
+        version = text.format(size)
+        assert assemble(version, memory=memory) == assemble(version)
+
+
 @pytest.mark.parametrize("calls", range(2, 30, 3))
 def test_a_version_that_is_given_up_spoils_no_later_one(calls: int) -> None:
     """Sizes that were not read when the reader gave up are read for the next version."""
