@@ -271,3 +271,10 @@ FOUR_CHANGES = "830701834708018347100183471801"
 def test_small_blocks_take_the_measured_time(rule: str, code: str, mode: str, measured: float) -> None:
     """Within 5 % of the core's time."""
     assert in_mode("ZEN4", code, mode) == pytest.approx(measured, rel=0.05), rule
+
+
+@pytest.mark.parametrize("store", ["48891f", "c5f9d607", "c4e3f9160700", "c4e37d390701", "c5fc1107"])
+def test_three_accesses_are_dispatched_per_cycle_whatever_makes_the_data_of_a_store(store: str) -> None:
+    """mov, vmovq, vpextrq, vextracti128 and vmovups to [rdi], each beside three loads."""
+    loads = "488b06488b5e40488b8e80000000"
+    assert in_mode("ZEN4", 4 * (store + loads), "loop") == pytest.approx(16 / 3, abs=0.02)
