@@ -63,7 +63,7 @@ PADDING = {
     ".macro m a=7 b:vararg\n.byte \\a, \\b\n.endm\nm , 1, 2, 3": "07010203",
     ".rept 3\nnop\n.endr": "909090",
     # Only .eqv means what its text means where it is used.
-    "y = 1\n.eqv a, y + 1\n.equ b, y + 1\n.set c, y + 1\n.equiv d, y + 1\ny = 5\n.byte a, b, c, d": "06020202",
+    "y = 1\n.eqv a, y+1\n.equ b, y+1\n.set c, y+1\n.equiv d, y+1\ny = 5\n.byte a, b, c, d": "06020202",
     "1: nop\n.equ x, 1f - 1b\nnop\n1: nop\nnop\n1: .byte x\n1: nop": "909090900290",
     "nop\n.skip a-b\na: nop\nb: nop": "909090",  # negative for good
     **{f".{name} -1\nnop": "90" for name in ("dcb.w", "fill", "zero", "skip")},
