@@ -58,6 +58,9 @@ PADDING = {
     "nop\n.balign 4, 0x11, 3": "90111111",
     "nop\n.balign 8, 0x11": "9011111111111111",
     ".org 4\nnop": "0000000090",
+    # A symbol minus itself is known before the symbol is.
+    "x = q - p\n.if x - x + 1\nnop\n.endif\np: nop\nq: nop": "909090",
+    "nop\n.p2align 2\n.long 7\n.org 12, 0x11\nnop": "900f1f00" + "07000000" + "11111111" + "90",
     ".org 4, 0x111\nnop": "1111111190",
     ".macro m a\n.byte \\@\n.endm\nm\nm": "0001",
     ".macro m a=7 b:vararg\n.byte \\a, \\b\n.endm\nm , 1, 2, 3": "07010203",
@@ -69,6 +72,7 @@ PADDING = {
     **{f".{name} -1\nnop": "90" for name in ("dcb.w", "fill", "zero", "skip")},
 }
 
+UNDECIDED = "This condition cannot be evaluated here: all of its branches are read."
 REFUSED = {
     ".p2align 4,,3,1": ".p2align takes one to three numbers.",
     "nop\n.balign 3": "An alignment must be a power of two up to 1048576, not 3.",
@@ -98,7 +102,11 @@ REFUSED = {
     ".macro m a\n.byte \\a\n.endm\nm 1 2": "The macro 'm' takes at most 1 arguments.",
     ".macro m a:req\n.byte \\a\n.endm\nm": "The macro 'm' needs a value for 'a'.",
     ".if 1\nnop": ".if is never closed by .endif.",
-    ".ifc a b\nnop\n.endif": "This condition cannot be evaluated here: all of its branches are read.",
+    **{
+        f"x = q - p\ny = r - p\n.if {text}\nnop\n.endif\np: nop\nq: nop\nr: nop": UNDECIDED
+        for text in ("x - y", "x + x", "x + y")
+    },
+    ".ifc a b\nnop\n.endif": UNDECIDED,
 }  # fmt: skip
 
 
