@@ -19,7 +19,7 @@ WITH_ITS_TARGET = (
 )  # fmt: skip
 ONLY_ALONE = (
     "mov rax, [rsi+rdi]", "movsxd rax, dword ptr [rsi]", "movsx eax, byte ptr [rsi]", "movups xmm0, [rsi]",
-    "movd xmm0, [rsi]",
+    "movd xmm0, [rsi]", "vpabsd xmm0, [rsi]", "cvtdq2ps xmm0, [rsi]",
 )  # fmt: skip
 NEITHER = (
     "cmp rax, [rsi]", "adc rax, [rsi]", "sbb rax, [rsi]", "add [rsi], rax", "lock add [rsi], rax",

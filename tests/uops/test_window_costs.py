@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.uops import MacroOps
 from cyclelens.analyzer.uops.op_cache import _ahead, _costs, _filled, _held, _is_one_read, _until_jump, layout
 from testkit.blocks import block_of, in_a_loop
+from testkit.narrowing import some
 
 EIGHT = "0f1f840000000000"
 
@@ -116,3 +117,12 @@ def test_the_fullest_set_is_that_of_one_window(nops: int, alignment: int, entrie
     """Whole lines; 58 bytes into a window, six entries of the loop are in the window before."""
     block = block_of(in_a_loop(nops * "90"), "ZEN5")
     assert layout(block.instructions, alignment, rules()).fullest_set == entries
+
+
+@pytest.mark.parametrize(("nops", "eighths"), [(5, [8]), (7, [8, 8]), (10, [8, 8]), (12, [8, 0, 16])])
+def test_no_more_than_a_window_is_read_per_cycle(nops: int, eighths: list[int]) -> None:
+    """M37: one line holds the entries of two windows of long NOPs, but the last window waits for the others."""
+    block = block_of(in_a_loop("66662e0f1f840000000000" * nops), "ZEN4")
+    found = layout(block.entries, 0, some(registry.get("ZEN4").macro_ops))
+    assert [window.eighths for window in found.windows] == eighths
+    assert found.eighths == 8 * len(found.windows)
