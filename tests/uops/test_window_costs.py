@@ -121,7 +121,7 @@ def test_the_fullest_set_is_that_of_one_window(nops: int, alignment: int, entrie
 
 @pytest.mark.parametrize(("nops", "eighths"), [(5, [8]), (7, [8, 8]), (10, [8, 8]), (12, [8, 0, 16])])
 def test_no_more_than_a_window_is_read_per_cycle(nops: int, eighths: list[int]) -> None:
-    """M37: one line holds the entries of two windows of long NOPs, but the last window waits for the others."""
+    """M37: a line could hold the entries of two windows of long NOPs; the last one waits for the others."""
     block = block_of(in_a_loop("66662e0f1f840000000000" * nops), "ZEN4")
     found = layout(block.entries, 0, some(registry.get("ZEN4").macro_ops))
     assert [window.eighths for window in found.windows] == eighths
