@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.programs import build
+from cyclelens.analyzer.frontend.programs import build, macros
 from cyclelens.analyzer.model.source import AssembledFile
 
 TEXTS = {
@@ -401,6 +401,17 @@ def test_the_last_expansion_that_fits_is_made(
     between = "nop\n" * 300
     result = region(".macro two\nnop\nnop\n.endm\n" + between + between.join(["two\n"] * uses))
     assert [problem.message for problem in result.problems] == [message] * max(0, uses - 4)
+
+
+@pytest.mark.parametrize("letters", [19, 20, 21, 24])
+def test_a_statement_may_have_so_many_letters_when_names_are_replaced(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch, letters: int
+) -> None:
+    monkeypatch.setattr(macros, "MAXIMUM_TEXT", 20)
+    number = "1".rjust(letters - len(".byte "), "0")
+    result = region(f".macro m a\n.byte \\a\n.endm\nm {number}")
+    too_long = "A statement becomes too long when macro parameters are replaced."
+    assert [problem.message for problem in result.problems] == [too_long] * (letters > 20)
 
 
 def test_a_macro_around_a_region_is_followed() -> None:
