@@ -39,8 +39,8 @@ CODES = {
     "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
     "fastest-state": "a loop of one instruction is in its fastest state, on cores where some were not",
     "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
-    "slower-conversions": "conversions from 512 to 256 bits take the published time, on cores where loops "
-    "took longer",
+    "slower-conversions": "conversions between widths take the time that their pipes allow, on cores where "
+    "loops took longer",
     "ternary-logic": "VPTERNLOG takes the published time, on cores where loops took longer",
     "locked-neighbours": "locked instructions take no longer beside loads and other locked ones, on cores "
     "where loops took longer",
@@ -259,6 +259,24 @@ def _slower_conversions(prediction: Prediction) -> Iterator[Assumption]:
             f"conversions took up to {percent} % longer, by an unknown rule."
         )
         yield Assumption("slower-conversions", message, found, {"most_percent": percent})
+    wide = tuple(
+        index
+        for index, template in enumerate(prediction.instructions)
+        if caveats.width_conversion_percent(template.instruction.mnemonic, core) and _is_wide(template)
+    )
+    if wide:
+        names = _mnemonics(prediction.instructions, wide)
+        percent = caveats.width_conversion_percent(names[0], core)
+        message = (
+            f"The figure has the time that the pipes allow {listed(names)}. On {core}, copies of such "
+            f"conversions took 20 % longer, and up to {percent} % if they store, by an unknown rule."
+        )
+        yield Assumption("slower-conversions", message, wide, {"most_percent": percent})
+
+
+def _is_wide(template: InstructionTemplate) -> bool:
+    """True if it uses a register of 256 or 512 bits."""
+    return any((each.register or "")[:3] in ("YMM", "ZMM") for each in template.instruction.operands)
 
 
 def _halves_zmm(template: InstructionTemplate) -> bool:
@@ -305,8 +323,7 @@ def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
 
 def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    known = prediction.mode is Mode.LOOP and caveats.measured_otherwise(core)
-    for each in differences(prediction) if known else ():
+    for each in differences(prediction):
         most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
         message = (
             f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.microarchitectures import caveats
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -23,6 +24,8 @@ _DEPENDENT = 0.95
 _SHORT = 2
 """Most cycles of a vector operation that was seen to wait."""
 _FEW_STORES = 2
+_DIFFERENT = 0.05
+"""Least share of the figure that counts as a difference."""
 
 
 class Difference(Struct, frozen=True):
@@ -37,8 +40,34 @@ class Difference(Struct, frozen=True):
 
 def differences(prediction: Prediction) -> Iterator[Difference]:
     """The kinds that a loop belongs to, of those measured on its core."""
-    for kind in (_result_conflict, _wide_masks, _store_fence, _pushed_constants, _counter_flags, _merged):
-        yield from kind(prediction)
+    yield from _across_lanes(prediction)
+    if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
+        for kind in _KINDS:
+            yield from kind(prediction)
+
+
+def _across_lanes(prediction: Prediction) -> Iterator[Difference]:
+    instructions, core = prediction.instructions, prediction.microarchitecture
+    more = {
+        index: caveats.lane_crossing_cycles(instructions[index].instruction.mnemonic, core)
+        for index, _ in prediction.chain
+        if _has_lanes(instructions[index])
+    }
+    found = tuple(index for index, cycles in more.items() if cycles)
+    bound = prediction.bounds.get("Dependencies", 0.0)
+    if found and bound >= _DEPENDENT * prediction.cycles_per_iteration:
+        yield Difference(found, "in which a chain crosses the lanes of a register", sum(more.values()))
+
+
+def _has_lanes(template: InstructionTemplate) -> bool:
+    return any((operand.register or "").startswith("YMM") for operand in template.instruction.operands)
+
+
+def _chains(prediction: Prediction) -> Iterator[Difference]:
+    """The rule that explains more, if a loop is of both kinds."""
+    found = [*_result_conflict(prediction), *_read_chain(prediction)]
+    if found:
+        yield max(found, key=lambda each: each.cycles)
 
 
 def _result_conflict(prediction: Prediction) -> Iterator[Difference]:
@@ -83,6 +112,61 @@ def _is_longer(template: InstructionTemplate, least: int) -> bool:
     return _is_vector(template) and any(
         uop.kind is UopKind.COMPUTE and any(cycles > least for _, cycles in uop.outputs)
         for uop in template.uops
+    )
+
+
+def _read_chain(prediction: Prediction) -> Iterator[Difference]:
+    """Updates of a register that other operations read, which want the pipes in the same cycle."""
+    instructions = prediction.instructions
+    updates: dict[str, list[int]] = {}
+    for index, template in enumerate(instructions):
+        read = {register.name for register in template.register_inputs}
+        for register in template.register_outputs:
+            if register.name in read and is_simd(register.name) and _most_cycles(template) == 1:
+                updates.setdefault(register.name, []).append(index)
+    found: tuple[float, tuple[int, ...]] = (_DIFFERENT * prediction.cycles_per_iteration, ())
+    for name, chain in updates.items():
+        readers = _readers(instructions, name, chain)
+        weight = sum(_pipe_cycles(instructions[index]) for index in readers)
+        # Both kinds of operations may have to wait for something else anyway.
+        most = len(chain) + caveats.read_chain_cycles(len(chain), weight)
+        found = max(found, (most - prediction.cycles_per_iteration, (*chain, *readers)))
+    if found[1]:
+        kind = "in which other vector operations use what a chain of short ones updates"
+        yield Difference(tuple(sorted(found[1])), kind, found[0])
+
+
+def _readers(
+    instructions: Sequence[InstructionTemplate], register: str, chain: Sequence[int]
+) -> tuple[int, ...]:
+    """Vector operations beside a chain that use its register, or what others made of it."""
+    made, found = {register}, set[int]()
+    # What the last one made is used in the next iteration.
+    for index, template in 2 * tuple(enumerate(instructions)):
+        if index in chain:
+            continue
+        uses = any(each.name in made for each in template.register_inputs)
+        if uses and _pipe_cycles(template):
+            found.add(index)
+        outputs = {each.name for each in template.register_outputs}
+        made = made | outputs if uses else made - outputs
+    return tuple(sorted(found))
+
+
+def _pipe_cycles(template: InstructionTemplate) -> float:
+    """Cycles for which the operations of a vector instruction are on pipes."""
+    vectors = (*template.register_inputs, *template.register_outputs)
+    if not any(is_simd(register.name) for register in vectors):
+        return 0
+    uops = [uop for uop in template.uops if uop.kind is UopKind.COMPUTE]
+    return sum(max(1.0, uop.busy_eighths / 8) for uop in uops)
+
+
+def _most_cycles(template: InstructionTemplate) -> int:
+    """Most cycles of a pipe to a result."""
+    return max(
+        (cycles for uop in template.uops if uop.kind is UopKind.COMPUTE for _, cycles in uop.outputs),
+        default=0,
     )
 
 
@@ -144,3 +228,13 @@ def _named(instructions: Sequence[InstructionTemplate], pattern: re.Pattern[str]
     return tuple(
         index for index, each in enumerate(instructions) if pattern.fullmatch(each.instruction.mnemonic)
     )
+
+
+_KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
+    _chains,
+    _wide_masks,
+    _store_fence,
+    _pushed_constants,
+    _counter_flags,
+    _merged,
+)

@@ -42,8 +42,9 @@ MEMORY_WRITES = Source(
 REPETITIONS = Source(
     Certainty.PUBLISHED,
     "uops.info",
-    "uops.info, tables of REP string instructions, RDRAND, RDSEED, CPUID, IN and OUT: one count, leaf or "
-    "port was measured. RDRAND (R64) takes 3,971 cycles on Zen 3 and 65 on Zen 4: cores share a generator",
+    "uops.info, tables of REP string instructions, RDRAND, RDSEED, CPUID, IN, OUT and XSAVE: one count, "
+    "leaf, port or state was measured. RDRAND (R64) takes 3,971 cycles on Zen 3 and 65 on Zen 4: cores share "
+    "a generator",
 )
 EMPTY_MASKS = Source(
     Certainty.MEASURED,
@@ -89,6 +90,12 @@ NARROWING_CONVERSIONS = Source(
     "conversions on a Zen 4",
     "Loops of 1, 2, 4 and 8 VCVTPD2PS of 512 bits took 1.51, 3.02, 5.62 and 12.08 cycles on an EPYC 9004, "
     "other runs up to 1.70 each, and so did VCVTPD2DQ and VCVTPS2PH; uops.info publishes 1.33",
+)
+WIDTH_CONVERSIONS = Source(
+    Certainty.MEASURED,
+    "conversions on a Zen 5",
+    "Copies of VCVTDQ2PD, VCVTPD2DQ, VCVTPH2PS, VCVTPS2PH and VCVTNEPS2BF16 of 256 and 512 bits took 0.80 "
+    "cycles on an EPYC 9005, where their pipes allow 0.67, and of VCVTPS2PH to memory 1.02",
 )
 TERNARY_LOGIC = Source(
     Certainty.MEASURED,
@@ -157,7 +164,18 @@ MEASURED_OTHERWISE = Source(
     "store took 2.00 (1.00), beside four to different lines 5.00 (4.00), two beside two stores 4.00 "
     "(2.00). 2, 3, 4 and 8 PUSH of a constant and an addition to RSP took 1.94, 2.11, 3.00 and 5.00 "
     "(1.00, 1.69, 2.25 and 4.50). Two SETZ or CMOVZ that read the flags of the loop's DEC took 1.50 "
-    "(2.00)",
+    "(2.00). A VPAND that updates a register and 1, 2 and 4 VPAND that read it took 1.00, 2.00 and 2.87, "
+    "with VSHUFPS 0.93 to 1.32, VPADDD of 512 bits and VPCMPEQD into a mask 1.94, VPADDD with VPCMPEQD and "
+    "VPMOVMSKB 2.00 (the model has 1.00, and 2.00 for four readers); four with eight 8.00 (4.00), with "
+    "two 4.63; beside operations on other registers 1.00",
+)
+LANES = Source(
+    Certainty.MEASURED,
+    "chains across lanes on a Zen 3",
+    "Chains of VPERMQ, VPMOVZXWD and VPERMD by its index, of 256 bits, took 6.55, 4.43 to 4.50 and 8.13 to "
+    "8.64 cycles each on an EPYC 7003 where the tables have 6, 4 and 8; of VPERM2F128 and VEXTRACTI128 3.00 "
+    "in a loop and 3.50 in copies (3); of VINSERTI128 and VBROADCASTSS 1.00 to 1.25 in a loop, 1.57 in "
+    "copies and 2.07 decoded anew (1)",
 )
 WIDE_MASK_CYCLES = 0.55
 """Cycles by which an operation on masks of 64 bits took longer in a loop (MEASURED_OTHERWISE)."""
@@ -187,6 +205,7 @@ _DECIDED = (
     (re.compile(r"rep (movs|stos|cmps|scas|lods)[bwdq]"), "the count"),
     (re.compile(r"rd(rand|seed)"), "the random number generator"),
     (re.compile(r"cpuid"), "the leaf"),
+    (re.compile(r"f?xsave(c|opt|s)?(64)?|f?xrstors?(64)?"), "the state that is in use"),
     (re.compile(r"in|out|(rep )?(in|out)s[bwd]"), "the device"),
 )
 """Mnemonics, and what decides their time."""
@@ -212,9 +231,19 @@ _LOOP_BRANCHES = {
     )
 }
 _NARROWING_CONVERSIONS = {"ZEN4": (r"vcvt(ps2ph|t?pd2u?dq|pd2ps|u?qq2ps)", 28)}
+_CHANGED_WIDTHS = {
+    "ZEN5": r"vcvt(u?dq2pd|t?pd2u?dq|pd2ps|ps2pd|ph2ps|ps2ph|ne2?ps2bf16)",
+}
+_CHANGED_WIDTHS_PERCENT = 53
 _TERNARY_LOGIC = {"ZEN4": (31, 116)}
 _LOCKED = {"ZEN4": ((r"xadd|adc|sbb|cmpxchg", 89), (r"xchg", 35), (r".*", 16))}
 _MERGED_LOADS = {"ZEN4": 0.75}
+_ACROSS_LANES = {
+    "ZEN3": (
+        (r"v(insert[fi]128|p?broadcast[bwdq]|broadcasts[sd])", 1.1),
+        (r"v(perm2[fi]128|extract[fi]128|perm[dq]|permp[sd]|pmov[sz]x\w+)", 0.65),
+    )
+}
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
@@ -303,6 +332,12 @@ def slower_conversion_percent(mnemonic: str, name: str) -> int:
     return percent if re.fullmatch(pattern, mnemonic) else 0
 
 
+def width_conversion_percent(mnemonic: str, name: str) -> int:
+    """The same of a conversion between elements of different widths, in registers of 256 or 512 bits
+    (WIDTH_CONVERSIONS)."""
+    return _CHANGED_WIDTHS_PERCENT if re.fullmatch(_CHANGED_WIDTHS.get(name, ""), mnemonic) else 0
+
+
 def locked_percent(mnemonic: str, name: str) -> int:
     """Per cent by which loops with a locked instruction beside loads, or with several of them, took longer
     than the figure; 0: not known to (LOCKED)."""
@@ -340,3 +375,16 @@ def result_conflict_cycles(longer: int) -> float:
     """Cycles by which a chain of vector operations of one cycle took longer beside this many longer ones,
     at most (MEASURED_OTHERWISE)."""
     return min(float(longer), 0.75 + longer / 4)
+
+
+def read_chain_cycles(updates: int, readers: float) -> float:
+    """Cycles by which a chain of this many vector operations of one cycle took longer than they, at most, if
+    other operations that use its register are on pipes for this many cycles (MEASURED_OTHERWISE)."""
+    return min(readers, updates + 1.0)
+
+
+def lane_crossing_cycles(mnemonic: str, name: str) -> float:
+    """Cycles by which an operation between the halves of a register took longer in a chain, at most; 0: not
+    known to (LANES)."""
+    known = _ACROSS_LANES.get(name, ())
+    return next((cycles for pattern, cycles in known if re.fullmatch(pattern, mnemonic)), 0.0)

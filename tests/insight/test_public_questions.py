@@ -116,6 +116,11 @@ def test_conversions_to_half_the_width_that_take_longer_say_so() -> None:
     assert "slower-conversions" not in codes("vcvtpd2ps xmm0, ymm1", "ZEN4")
     assert "slower-conversions" not in codes("vpmovdw ymm0, zmm1", "ZEN4")
     assert "slower-conversions" not in codes("vcvtpd2ps ymm0, zmm1", "ICL")
+    # Counters of an EPYC 9005: 0.80 cycles of copies (two pipes of three would allow 0.67), 1.02 to memory.
+    assert "slower-conversions" in codes("vcvtdq2pd ymm0, xmm1", "ZEN5")
+    assert "slower-conversions" in codes("vcvtps2ph [rsi], ymm1, 0", "ZEN5")
+    assert "slower-conversions" not in codes("vcvtdq2pd xmm0, xmm1", "ZEN5")
+    assert "slower-conversions" not in codes("vcvtdq2ps ymm0, ymm1", "ZEN5")
 
 
 def test_ternary_logic_that_takes_longer_says_so() -> None:
@@ -159,6 +164,13 @@ OTHERWISE = {
     "vpaddd ymm0{k1}, ymm1, ymm2\n vpand ymm2, ymm1, ymm0": 2.00,
     "vpminsd ymm0{k1}, ymm2, ymm1\n vpandd ymm2, ymm1, ymm0": 2.00,
     "cmovz rax, rbx\n cmovz rdx, rsi": 1.50,
+    "vpand ymm1, ymm1, ymm2\n vpand ymm3, ymm1, ymm5\n vpand ymm4, ymm1, ymm5": 2.00,
+    "vpaddd zmm1, zmm1, zmm2\n vpcmpeqd k1, zmm1, zmm4": 1.94,
+    "vpaddd xmm1, xmm1, xmm2\n vpcmpeqd xmm3, xmm1, xmm5\n vpmovmskb eax, xmm3": 2.00,
+    "vshufps ymm1, ymm1, ymm2, 1\n vpand ymm3, ymm1, ymm5": 1.33,
+    "vpand ymm1, ymm1, ymm2\n vpand ymm1, ymm1, ymm3\n vpand ymm4, ymm1, ymm5\n vpand ymm6, ymm1, ymm5": 2.80,
+    "vpaddq ymm1, ymm1, ymm2\n vpxor ymm3, ymm1, [rsi]\n vpaddq ymm4, ymm4, ymm3": 1.97,
+    "vpaddd ymm1, ymm1, ymm2\n vmulps ymm3, ymm1, ymm5": 1.17,
 }
 """Loops and their cycles on an EPYC 9004."""
 
@@ -206,6 +218,10 @@ def test_gathers_beside_others_say_what_loops_took(body: str, measured: float) -
         ("phaddd xmm0, xmm1\n phaddd xmm0, xmm1", 4.0),
         ("vpsllw xmm0, xmm0, xmm1\n vpaddd xmm2, xmm3, xmm4", 2.0),
         ("kaddd k1, k1, k2", 1.0),
+        ("vpand ymm1, ymm1, ymm2\n vpand ymm3, ymm6, ymm5\n vpand ymm4, ymm6, ymm5", 1.0),
+        ("vpaddd ymm1, ymm1, ymm2\n vmovups [rdi], ymm1", 1.0),
+        ("vaddps ymm1, ymm1, ymm2\n vmulps ymm3, ymm1, ymm5", 3.0),
+        ("vpaddd ymm1, ymm1, ymm2\n vpand ymm3, ymm1, ymm5\n imul r14, r14", 3.0),
         ("vpaddd ymm2{k1}, ymm1, ymm2", 1.0),
         ("vpaddd ymm0{k1}{z}, ymm2, ymm1\n vpandd ymm2, ymm1, ymm0", 2.0),
         ("sfence\n sfence", 2.0),
@@ -257,3 +273,32 @@ def test_a_merged_load_of_zen_4_says_what_such_loops_took() -> None:
     (load, addition) = [each for each in region.findings if each.code == "sse-avx-mix"]
     assert "up to 0.75 cycles more" in load.message
     assert "cycles more" not in addition.message
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("vpermq ymm0, ymm0, 1", (6.55, 6.55)),
+        ("vpmovzxwd ymm0, xmm0", (4.43, 4.45)),
+        ("vpermd ymm0, ymm1, ymm0", (8.54, 8.64)),
+        ("vperm2f128 ymm0, ymm0, ymm14, 1", (3.0, 3.5)),
+        ("vextracti128 xmm0, ymm0, 1", (3.0, 3.5)),
+        ("vinserti128 ymm0, ymm0, xmm14, 1", (1.0, 1.58)),
+        ("vbroadcastss ymm0, xmm0", (1.17, 1.59)),
+    ],
+)
+def test_chains_across_lanes_say_what_they_took_on_zen_3(body: str, measured: tuple[float, float]) -> None:
+    """Measured on an EPYC 7003, in a loop and in copies."""
+    made = predicted(body, "ZEN3")
+    assert made is not None
+    (found,) = [each for each in made.assumptions if each.code == "measured-otherwise"]
+    assert found.values is not None
+    most = made.cycles_per_iteration + float(found.values["difference_cycles"])
+    assert all(made.cycles_per_iteration - 0.05 <= each <= most + 0.05 for each in measured)
+    assert "measured-otherwise" not in codes(body, "ZEN4")
+
+
+@pytest.mark.parametrize("body", ["vpermilps ymm0, ymm0, 1", "vpermq ymm0, ymm1, 1", "vpmovzxwd xmm0, xmm0"])
+def test_others_say_nothing_of_lanes(body: str) -> None:
+    """No lane is crossed, or no chain: measured 1.00, 1.28 and 1.02."""
+    assert "measured-otherwise" not in codes(body, "ZEN3")
