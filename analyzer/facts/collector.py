@@ -86,6 +86,8 @@ def completed(
     else:
         figures = occupancy.with_throughput(name, figures, microarchitecture)
     latencies = [zen5.best_latency(node) for node in nodes]
+    if microarchitecture == zen5.NAME:
+        latencies += zen5.added_latencies(name, latencies)
     if microarchitecture == zen1.NAME:
         latencies = [zen1.corrected_latency(name, each) for each in latencies]
     elif microarchitecture == zen3.NAME:

@@ -16,6 +16,7 @@ _THROUGHPUTS = (
     (r"\w+_LOCK \(M.*", "7.80"),
     (r"XADD_LOCK \(M.*", "7.90"),
     (r"CMPXCHG_LOCK \(M.*", "8.70"),
+    (r"CMPXCHG16B_LOCK \(M128\)", "10.00"),
     (r"LFENCE", "14.00"),
     (r"PAUSE", "78.00"),
     (r"VPMOV[SZ]X.* \(YMM, XMM\)", "1.00"),

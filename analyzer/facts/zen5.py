@@ -6,6 +6,7 @@ Both become one list, and the time for which a unit is busy is separated from me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.model.facts import OperandFacts
@@ -14,11 +15,17 @@ NAME = "ZEN5"
 _ESTIMATE = "_est"
 _LONG = 10.0
 _WITHOUT_UNITS = 4.0
-_BEYOND_PIPES = 2.0
+_BEYOND_PIPES = 1.9
 _NEAR_BOUND = 0.75
 _MICROCODE = 3
 """Instructions of at least this many macro-ops are microcode."""
 _ALUS = 6
+_WITHOUT_PIPELINE = ("CLD", "RDPID (R64)")
+"""Instructions that run one after the other, whatever unit they use."""
+_GATHER = re.compile(r"VP?GATHER\w+ \(.*")
+_BEFORE_INDEX = {"vector": 1, "register": 2}
+"""Cycles by which a gather waits longer for its index than for its mask, at least: as measured on Zen 4,
+because no chain through a mask was measured on this core."""
 
 
 def completed(
@@ -40,6 +47,10 @@ def completed(
     for key in [key for key in result if key.endswith(("_same_reg", "_indexed"))]:
         del result[key]
     uses = [*integer, *pipes]
+    if _GATHER.fullmatch(name):
+        uses.reverse()  # What waits for the mask and the old target begins the microcode: no store does.
+    if name in _WITHOUT_PIPELINE:
+        uses, integer = [], []
     result["ports"] = "+".join(f"{count}*{unit}" for unit, count in uses)
     if not uses:
         del result["ports"]
@@ -49,8 +60,12 @@ def completed(
     result.pop("TP_unrolled", None)
     if divides:
         result["div_cycles"] = str(max(1, round(cycles)))
+        if vector:
+            # Single precision takes half a cycle more than a whole number.
+            result["throughput"] = f"{cycles:.2f}"
     elif (
         _is_locked(name, locked, operands)
+        or name in _WITHOUT_PIPELINE
         or _occupies(cycles, vector, uses, pipes)
         or (not vector and _is_slow_microcode(float(attributes.get("uops", "0")), cycles, uses))
     ):
@@ -66,6 +81,22 @@ def best_latency(attributes: Mapping[str, str]) -> dict[str, str]:
         if key.endswith(_ESTIMATE):
             result[key.removesuffix(_ESTIMATE)] = value
     return result
+
+
+def added_latencies(name: str, latencies: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The latency of a gather from its mask, which was not measured: inferred from that of the index."""
+    if not _GATHER.fullmatch(name):
+        return []
+    mask, memory, kind = ("2", "3", "register") if ", K, " in name else ("3", "2", "vector")
+    return [
+        {
+            "start_op": mask,
+            "target_op": each["target_op"],
+            "cycles": str(int(each["cycles_addr"]) - _BEFORE_INDEX[kind]),
+        }
+        for each in latencies
+        if each["start_op"] == memory and "cycles_addr" in each
+    ]
 
 
 def _is_locked(name: str, locked: bool, operands: Sequence[OperandFacts]) -> bool:

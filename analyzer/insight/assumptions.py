@@ -323,7 +323,8 @@ def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
 
 def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    for each in differences(prediction):
+    known = caveats.measured_otherwise(core) or caveats.slow_across_lanes(core)
+    for each in differences(prediction) if known else ():
         most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
         message = (
             f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "

@@ -383,6 +383,11 @@ def read_chain_cycles(updates: int, readers: float) -> float:
     return min(readers, updates + 1.0)
 
 
+def slow_across_lanes(name: str) -> bool:
+    """True if chains across the lanes of a register were measured to take longer than the tables' figures."""
+    return name in _ACROSS_LANES
+
+
 def lane_crossing_cycles(mnemonic: str, name: str) -> float:
     """Cycles by which an operation between the halves of a register took longer in a chain, at most; 0: not
     known to (LANES)."""

@@ -82,11 +82,18 @@ def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, 
 def _hold_unit(
     subject: MacroInstruction, choices: Sequence[Draft], uops: Sequence[Draft], measured: float
 ) -> None:
-    """Makes the uop with the fewest units occupy one of them for the time that the others leave, the store's
-    data among them. Other uops with a choice avoid that unit."""
+    """Occupies one of the units of the uop with the fewest for the measured time. Other uops with a choice
+    avoid that unit.
+
+    The first of them takes the time that the others leave. If there is no result, the last does, which may be
+    the store's data: behind an earlier one they would keep the retire queue full, and the next instance could
+    not be dispatched.
+    """
     chosen = min(choices, key=lambda uop: uop.units.mask.bit_count())
     kept = chosen.units = subject.only(chosen.units)
     for uop in choices:
         uop.units = subject.units.of(uop.units.mask & ~kept.mask or kept.mask)
-    others = sum(max(1.0, uop.busy) for uop in uops if uop is not chosen and uop.units.mask == kept.mask)
-    chosen.busy = max(chosen.busy, measured - others)
+    holding = [uop for uop in uops if uop.units.mask == kept.mask]
+    long = chosen if subject.prepared.register_outputs else holding[-1]
+    others = sum(max(1.0, uop.busy) for uop in holding if uop is not long)
+    long.busy = max(long.busy, measured - others)

@@ -50,11 +50,13 @@ def latencies_of(
         return table.get(("mem", position, target, number)) or 1
 
     addresses = {(ValueKind.REGISTER, r.canonical) for r in prepared.address_inputs}
+    # From the index of a gather the latency is measured, too.
+    gathers = "VSIB" in prepared.facts.name
     latencies = []
     for target, number, _ in outputs:
         every = [between(kind, position, target, number) for kind, position, _ in starts]
         cycles = max(every, default=1)
-        if loaded:
+        if loaded and not gathers:
             # The register's latency is measured; the latency after the load is an upper bound.
             measured = [
                 between(kind, position, target, number)
@@ -68,7 +70,7 @@ def latencies_of(
     inputs = []
     for kind, position, value in starts:
         late = 0
-        if kind != "mem" and not FP_ADD_FAMILY.fullmatch(subject.mnemonic):
+        if (kind != "mem" or gathers) and not FP_ADD_FAMILY.fullmatch(subject.mnemonic):
             late = min(
                 (
                     latencies[n] - between(kind, position, target, number)

@@ -31,7 +31,7 @@ from cyclelens.analyzer.uops.macro_units import (
     occupy,
 )
 from cyclelens.analyzer.uops.operands import Prepared
-from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 from msgspec import Struct
 
 _FP_ADDS = r"v?(add|sub)[ps][sd]"
@@ -234,7 +234,7 @@ class _Expander(MacroInstruction):
     def _slow_address(self, access: MemoryAccess) -> int:
         """Extra cycle of a load with a scaled index or three address components (M17)."""
         operand = next((o for o in self.instruction.operands if o.kind is OperandKind.MEMORY), None)
-        if operand is None or not operand.index:
+        if operand is None or not operand.index or is_simd(operand.index):
             return 0
         three = operand.displacement_bits > 0 and bool(operand.base)
         return 1 if operand.scale != 1 or three else 0

@@ -19,7 +19,7 @@ from cyclelens.analyzer.uops.binding import BoundOperand
 from cyclelens.analyzer.uops.latency_table import LatencyTable
 from cyclelens.analyzer.uops.occupancy import occupied
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
-from cyclelens.analyzer.uops.returns import of_predicted_return
+from cyclelens.analyzer.uops.returns import of_flags_from_stack, of_predicted_return
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -125,6 +125,7 @@ def prepare(
         figures = _override(figures, facts.indexed)
     if hardware:
         figures = of_predicted_return(figures, facts.iform, microarchitecture)
+        figures = of_flags_from_stack(figures, facts.iform, microarchitecture)
     figures = occupied(
         figures, instruction.mnemonic, microarchitecture, hardware=hardware, locked=facts.locked
     )

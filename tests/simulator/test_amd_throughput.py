@@ -8,7 +8,7 @@ from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.microarchitectures import registry
-from testkit.blocks import store
+from testkit.blocks import in_a_loop, store
 from testkit.simulated import cycles
 
 COUNTER = "49ffcf75"
@@ -107,6 +107,27 @@ def test_a_division_leaves_its_pipe_to_others() -> None:
 )
 def test_straight_line_code(text: str, code: str, core: str, measured: float) -> None:
     assert cycles(code, core, loop=False) == pytest.approx(measured, rel=0.06), text
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "core", "measured"),
+    [
+        # Time stamps of an EPYC 9004.
+        ("vpcompressb [rsi]{k1}, zmm0", "62f27d496306", "ZEN4", 168.0),
+        ("vpcompressb [rsi]{k1}, ymm0", "62f27d296306", "ZEN4", 104.1),
+        ("vpcompressw [rsi]{k1}, zmm0", "62f2fd496306", "ZEN4", 104.0),
+        ("vpcompressd [rsi]{k1}, zmm0", "62f27d498b06", "ZEN4", 70.0),
+        ("vpcompressq [rsi]{k1}, xmm0", "62f2fd098b06", "ZEN4", 42.0),
+        # Counters of an EPYC 9005.
+        ("cld", "fc", "ZEN5", 3.0),
+        ("rdpid rax", "f30fc7f8", "ZEN5", 2.03),
+        ("four vdivps", "c4c10c5ec7c4c10c5ecfc4c10c5ed7c4c10c5edf", "ZEN5", 10.0),
+        ("four vsqrtps", "c4c17c51c6c4c17c51cec4c17c51d6c4c17c51de", "ZEN5", 18.0),
+        ("four sha1rnds4", "0f3accc1000f3accd1000f3accd9000f3acce100", "ZEN5", 7.84),
+    ],
+)
+def test_slow_instructions_in_a_loop(text: str, code: str, core: str, measured: float) -> None:
+    assert cycles(in_a_loop(code), core) == pytest.approx(measured, rel=0.04), text
 
 
 @pytest.mark.parametrize("core", ["ZEN+", "ZEN2", "ZEN3", "ZEN4"])

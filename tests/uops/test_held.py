@@ -29,7 +29,9 @@ def subject(measured: float | None, **fields: Any) -> Any:
     figures = SimpleNamespace(throughput=measured, divider_cycles=fields.pop("divider_cycles", None))
     values: dict[str, Any] = {
         "rules": rules,
-        "prepared": SimpleNamespace(figures=figures),
+        "prepared": SimpleNamespace(
+            figures=figures, register_outputs=fields.pop("register_outputs", ("RAX",))
+        ),
         "issue_width": 6,
         "branch": False,
         "memory": (),
@@ -139,3 +141,14 @@ def test_a_load_of_512_bits_takes_two_slots(measured: float, busy: float) -> Non
         made = [Draft(UopKind.COMPUTE, ADDERS, traits=wide)]
         held.hold(subject(measured, vector=True, reads=(0, 1)), made, 1)
         assert made[0].busy == (busy if wide else measured if measured > 1.06 else 0)
+
+
+@pytest.mark.parametrize(("outputs", "busy"), [(("RAX",), [2.0, 0, 0]), ((), [0, 0, 2.0])])
+def test_without_a_result_the_last_uop_on_the_unit_takes_the_time(
+    outputs: tuple[str, ...], busy: list[float]
+) -> None:
+    """Behind an earlier one, microcode that only stores would keep the retire queue full."""
+    made = [Draft(UopKind.COMPUTE, UNITS.of(1 << 8)) for _ in range(2)]
+    made.append(Draft(UopKind.STORE_DATA, UNITS.of(1 << 8)))
+    held.hold(subject(4.0, vector=True, writes=(0,), register_outputs=outputs), made, 3)
+    assert [uop.busy for uop in made] == busy

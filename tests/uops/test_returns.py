@@ -6,10 +6,10 @@ import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import Figures
-from cyclelens.analyzer.model.options import PUBLISHED
+from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.uops.returns import of_predicted_return
-from testkit.blocks import block_of
+from cyclelens.analyzer.uops.returns import of_flags_from_stack, of_predicted_return
+from testkit.blocks import block_of, in_a_loop
 
 FUNCTION = "4801d8 4801d9 c3"  # add rax, rbx; add rcx, rbx; ret
 COUNTED = Figures(uops=20, retire_slots=2, ports=(("06", 6), ("15", 13), ("23", 4)))
@@ -48,3 +48,21 @@ def test_other_instructions_and_the_published_model_keep_their_records() -> None
     assert of_predicted_return(COUNTED, "JMP_MEMv", core) == COUNTED
     block = block_of(FUNCTION.replace(" ", ""), "BDW", options=PUBLISHED)
     assert simulate(block, core, options=PUBLISHED).cycles_per_iteration == pytest.approx(9.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "cycles", "published"), [("SKL", 21, 233), ("CFL", 21, 303), ("GNR", 27, 6)]
+)
+def test_flags_from_the_stack_are_not_miscounted(name: str, cycles: float, published: float) -> None:
+    """uops.info: one every 21 cycles on Skylake, 26.65 on Alder Lake. The published model takes every uop
+    that was counted."""
+    core = registry.get(name)
+    made = [
+        simulate(block_of(in_a_loop("9d"), name, options=options), core, options=options).cycles_per_iteration
+        for options in (DEFAULT, PUBLISHED)
+    ]
+    assert made == pytest.approx([cycles, published], abs=1.0)
+    kept = of_flags_from_stack(record("POPFQ", "SKX"), "POPFQ", registry.get("SKX"))
+    assert kept == record("POPFQ", "SKX")
+    counted = of_flags_from_stack(record("POPFQ", "SKL"), "POPFQ", registry.get("SKL"))
+    assert sorted(counted.ports or ()) == sorted(kept.ports or ())
