@@ -94,7 +94,7 @@ _MAXIMUM_ALIGNMENT = 1 << 20
 _LONG_NUMBER = r"\s*(-?)\s*(0x[0-9a-f]{17,}|[1-9]\d{18,})\s*"
 _PLAIN_NUMBER = r"-?\s*\w+"
 _STRING = re.compile(QUOTED)
-_ESCAPE = r"\\([0-9]{1,3}|[xX][0-9a-fA-F]*|.)"
+_ESCAPE = r"\\(?:([0-9]{1,3})|[xX]([0-9a-fA-F]*)|(.))"
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
 _NOPS = (
@@ -391,12 +391,12 @@ def _unescape(text: str) -> bytes:
     for match in re.finditer(_ESCAPE, text):
         result += text[position : match.start()].encode("utf-8", "replace")
         position = match.end()
-        body = match[1]
-        if body[0] in "0123456789":
+        digits, hexadecimal, other = match.groups()
+        if digits is not None:
             # GNU as takes 8 and 9 for octal digits, too.
-            result.append(reduce(lambda number, digit: 8 * number + int(digit), body, 0) & 0xFF)
-        elif body[0] in "xX":
-            result.append(int(body[1:] or "0", 16) & 0xFF)
+            result.append(reduce(lambda number, digit: 8 * number + int(digit), digits, 0) & 0xFF)
+        elif hexadecimal is not None:
+            result.append(int(hexadecimal or "0", 16) & 0xFF)
         else:
-            result += bytes([_ESCAPES[body]]) if body in _ESCAPES else body.encode("utf-8", "replace")
+            result += bytes([_ESCAPES[other]]) if other in _ESCAPES else other.encode("utf-8", "replace")
     return bytes(result) + text[position:].encode("utf-8", "replace")
