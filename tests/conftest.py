@@ -2,12 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclelens.analyzer.microarchitectures.registry import DEFAULT_ARCH
 from hypothesis import settings
 from testkit.distributions import make_distributions
 from testkit.made_once import made_once
+from xdist.scheduler import LoadFileScheduling
 
 # Tests that name no core are about Skylake, on any machine, and so are the programs that they
 # start. Those of the default itself take it away.
@@ -19,19 +21,35 @@ settings.load_profile("untimed")
 
 
 VSCODE = "tests/editors/test_vscode_"
-FIRST, STEP = 0.15, 0.15
-"""Where in the run the files of VS Code stand, as parts of the number of files: it is installed meanwhile."""
+ONE_WINDOW = tuple(f"{VSCODE}{name}.py" for name in ("hints", "panel", "rewrites", "states"))
+"""These share a window, so that one process runs them, one after the other."""
+PLACE = 0.15
+"""Where the files of VS Code stand, as a part of the number of files: it is installed meanwhile."""
+
+
+class Together(LoadFileScheduling):
+    """A file is run by one process, and so are the files that share a window."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return VSCODE if file in ONE_WINDOW else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return Together(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the files of VS Code over the run: one of them waits more than it computes, and several at a
-    time wait for each other."""
+    """Put the files of VS Code there, side by side."""
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.nodeid.partition("::")[0], []).append(item)
     order = [name for name in files if not name.startswith(VSCODE)]
-    for number, name in enumerate(each for each in files if each.startswith(VSCODE)):
-        order.insert(int((FIRST + STEP * number) * len(files)), name)
+    place = int(PLACE * len(files))
+    order[place:place] = sorted(
+        (each for each in files if each.startswith(VSCODE)), key=ONE_WINDOW.__contains__
+    )
     items[:] = [item for name in order for item in files[name]]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from testkit import real_editors, workbench
 from testkit.made_once import made_once
-from testkit.workbench import ROOT, Server, Windows
+from testkit.workbench import ROOT, Server, Windows, Workbench
 
 EXTENSION = ROOT / "editors" / "vscode"
 TIMEOUT = 600
@@ -53,15 +53,24 @@ def cache() -> Path:
     return real_editors.installed("vscode")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium(cache: Path) -> Iterator[Any]:
     with workbench.browser(cache) as program:
         yield program
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def windows(cache: Path, extensions: Path, chromium: Any) -> Windows:
     return Windows(cache, extensions, chromium)
+
+
+@pytest.fixture(scope="package")
+def window(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A window that several files share: opening one takes fifteen seconds of processor time."""
+    folder = tmp_path_factory.mktemp("window") / "kernels"
+    folder.mkdir()
+    with windows.opened(folder) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

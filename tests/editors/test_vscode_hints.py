@@ -3,13 +3,10 @@ types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from testkit.workbench import Windows, Workbench, wait
+from testkit.workbench import Workbench, wait
 
 KERNEL = """\
 # cyclelens-begin dot arch=SKL
@@ -49,23 +46,13 @@ WORDS = """() => [...document.querySelectorAll('.view-line')]
 CLEAR = "rgba(0, 0, 0, 0)"
 
 
-def opened_with(windows: Windows, folder: Path, **settings: Any) -> AbstractContextManager[Workbench]:
-    folder.mkdir()
-    (folder / "kernel.s").write_text(KERNEL, encoding="utf-8")
-    return windows.opened(folder, **settings)
-
-
-def ready(code: Workbench) -> None:
-    code.page.set_viewport_size({"width": 1280, "height": 800})
-    code.open("kernel.s")
-    wait("the bars", lambda: "▇ chain +4" in code.line(CHAIN))
-
-
 @pytest.fixture(scope="module")
-def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    with opened_with(windows, tmp_path_factory.mktemp("hints") / "kernels") as opened:
-        ready(opened)
-        yield opened
+def code(window: Workbench) -> Workbench:
+    (window.folder / "kernel.s").write_text(KERNEL, encoding="utf-8")
+    window.page.set_viewport_size({"width": 1280, "height": 800})
+    window.open("kernel.s")
+    wait("the bars", lambda: "▇ chain +4" in window.line(CHAIN))
+    return window
 
 
 def drawn(code: Workbench) -> dict[str, dict[str, Any]]:
@@ -109,15 +96,14 @@ def test_a_hint_under_the_pointer_says_what_it_means(code: Workbench) -> None:
     code.press("Escape")
 
 
-def test_without_the_column_they_are_hints_of_the_editor(
-    code: Workbench, windows: Windows, tmp_path: Path
-) -> None:
+def test_without_the_column_they_are_hints_of_the_editor(code: Workbench) -> None:
     """The words have the same colours where the editor ignores what the server says about them."""
-    own: dict[str, Any] = {"cyclelens.hints.column": False, "editor.semanticHighlighting.enabled": False}
-    with opened_with(windows, tmp_path / "kernels", **own) as opened:
-        ready(opened)
-        assert drawn(opened) == {}
-        opened.colours("light")
-        code.colours("light")
-        wait("equal colours", lambda: code.page.evaluate(WORDS) == opened.page.evaluate(WORDS))
-        assert len({colour for _, colour in opened.page.evaluate(WORDS)}) == 2, "mnemonics and registers"
+    code.colours("light")
+    wait("the hints", lambda: drawn(code))
+    words = code.page.evaluate(WORDS)
+    assert len({colour for _, colour in words}) == 2, "mnemonics and registers"
+    code.configure(**{"cyclelens.hints.column": False, "editor.semanticHighlighting.enabled": False})
+    wait("the editor's own hints", lambda: not drawn(code) and "▇ chain +4" in code.line(CHAIN))
+    wait("equal colours", lambda: code.page.evaluate(WORDS) == words)
+    code.configure()
+    wait("the column again", lambda: drawn(code))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from testkit.accessibility import OF_DOCUMENTS, violations
-from testkit.workbench import CUT, ROOT, Windows, Workbench, wait
+from testkit.workbench import CUT, ROOT, Workbench, wait
 
 TABS = {
     "instructions": "table.instructions",
@@ -23,18 +23,16 @@ TABS = {
 
 
 @pytest.fixture(scope="module")
-def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+def code(window: Workbench) -> Iterator[Workbench]:
     """A window with one kernel and the panel beside it."""
-    folder = tmp_path_factory.mktemp("panel") / "kernels"
-    folder.mkdir()
-    shutil.copy(ROOT / "examples" / "lcp_stall.s", folder)
-    with windows.opened(folder) as opened:
-        opened.page.set_viewport_size({"width": 1280, "height": 800})
-        opened.open("lcp_stall.s")
-        wait("the figure", lambda: "3.44 cycles/iter" in opened.line(17))
-        opened.go(18)
-        opened.run("Cyclelens: Show the Instructions")
-        yield opened
+    shutil.copy(ROOT / "examples" / "lcp_stall.s", window.folder)
+    window.page.set_viewport_size({"width": 1280, "height": 800})
+    window.open("lcp_stall.s")
+    wait("the figure", lambda: "3.44 cycles/iter" in window.line(17))
+    window.go(18)
+    window.run("Cyclelens: Show the Instructions")
+    yield window
+    window.run("View: Close All Editors")
 
 
 def chosen(code: Workbench, tab: str, theme: str) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from testkit.workbench import ROOT, Windows, Workbench, wait
+from testkit.workbench import ROOT, Workbench, wait
 
 ROWS = ".action-widget .monaco-list-row"
 TOAST = ".notification-toast .monaco-button"
@@ -19,17 +18,14 @@ MARKER = 13
 
 
 @pytest.fixture(scope="module")
-def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+def code(window: Workbench) -> Workbench:
     """A narrow window with a committed kernel."""
-    folder = tmp_path_factory.mktemp("rewrites") / "kernels"
-    folder.mkdir()
-    shutil.copy(ROOT / "examples" / "dot_product.s", folder)
+    shutil.copy(ROOT / "examples" / "dot_product.s", window.folder)
     name = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
     for words in (["init", "-q"], [*name, "add", "."], [*name, "commit", "-qm", "a kernel"]):
-        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
-    with windows.opened(folder) as opened:
-        opened.page.set_viewport_size({"width": 1280, "height": 800})
-        yield opened
+        subprocess.run(["git", *words], cwd=window.folder, check=True, capture_output=True)
+    window.page.set_viewport_size({"width": 1280, "height": 800})
+    return window
 
 
 def offered(code: Workbench, start: str) -> str:

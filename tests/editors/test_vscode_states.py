@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from msgspec import Struct
-from testkit.workbench import Windows, Workbench, wait
+from testkit.workbench import Workbench, wait
 
 WIDTHS = (1280, 1920)
 
@@ -187,14 +186,11 @@ STATES = {
 
 
 @pytest.fixture(scope="module")
-def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+def code(window: Workbench) -> Workbench:
     """A window with a file for each state."""
-    folder: Path = tmp_path_factory.mktemp("states") / "kernels"
-    folder.mkdir()
     for name, state in STATES.items():
-        (folder / f"{name}.s").write_text(state.text, encoding="utf-8")
-    with windows.opened(folder) as opened:
-        yield opened
+        (window.folder / f"{name}.s").write_text(state.text, encoding="utf-8")
+    return window
 
 
 @pytest.mark.parametrize("name", STATES)

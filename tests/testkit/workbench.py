@@ -187,7 +187,7 @@ CUT = """() => {
 
 
 class Closed(Exception):
-    """A requested list has closed: something else took the focus."""
+    """A requested list has closed, for something else took the focus; or it lacks what was asked for."""
 
 
 class Workbench:
@@ -240,8 +240,8 @@ class Workbench:
         wait("the text", self.lines)
 
     def configure(self, **settings: Any) -> None:
-        """Change settings of the user; an open window takes them over."""
-        self.server.configure(user=settings, machine=WORKING)
+        """Change settings of the machine; an open window takes them over, other than the user's."""
+        self.server.configure(user={}, machine=WORKING | settings)
 
     def colours(self, theme: str) -> None:
         """Choose the standard light or dark theme."""
@@ -278,25 +278,27 @@ class Workbench:
     def click(self, selector: str, text: str) -> None:
         self.page.locator(selector, has_text=text).first.click()
 
-    def choose(self, text: str, last: bool = True) -> None:
-        """Choose from the list that is open; ``last``: nothing else is asked after it."""
+    def choose(self, text: str, last: bool = True, patience: float = PATIENCE) -> None:
+        """Choose from the list that is open; ``last``: nothing else is asked after it. Raises Closed if the
+        list does not have it in time."""
         # That of commands begins with ">".
         self._wait("the list", lambda: self._field.input_value() in ("", ">"))
         # At once: the list is filtered anew for every key.
         self._field.fill(self._field.input_value() + text)
         row = self.page.locator(f'.quick-input-list .monaco-list-row.focused[aria-label^="{text}"]')
-        self._wait(f"{text} in the list", row.is_visible)
+        self._wait(f"{text} in the list", row.is_visible, patience)
         self._enter(last)
 
     def _ask(self, key: str, text: str, last: bool) -> None:
-        """Choose from the list that a key opens. A list that something else closed is opened again."""
+        """Choose from the list that a key opens. It is opened again if something else closed it, or if it was
+        made before the file was there."""
 
         def chosen() -> bool:
             if self._field.is_visible():
                 self.press("Escape")  # a failed test leaves its list open
             self.press(key)
             try:
-                self.choose(text, last)
+                self.choose(text, last, patience=10)
             except Closed:
                 return False
             return True
@@ -307,16 +309,14 @@ class Workbench:
     def _field(self) -> Any:
         return self.page.locator(".quick-input-widget input").first
 
-    def _wait(self, what: str, condition: Callable[[], Any]) -> None:
-        """Wait for something in the list. Raises Closed if the list closes meanwhile."""
+    def _wait(self, what: str, condition: Callable[[], Any], patience: float = PATIENCE) -> None:
+        """Wait for something in the list. Raises Closed if the list closes meanwhile, or lacks it."""
         self._field.wait_for()
-
-        def found() -> bool:
-            if not self._field.is_visible():
+        limit = time.monotonic() + patience
+        while not condition():
+            if not self._field.is_visible() or time.monotonic() > limit:
                 raise Closed(what)
-            return bool(condition())
-
-        wait(what, found)
+            time.sleep(0.2)
 
     def _enter(self, last: bool = True) -> None:
         typed = self._field.input_value()
