@@ -18,16 +18,18 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig
 from testkit.server.editor import Editor, make_client, small_capabilities
+from testkit.server.preloaded import FAKE
 from testkit.server.processes import descendants, eventually, process
 
+# The real program, for starts and ends of processes.
 SERVER = [sys.executable, str(Path(__file__).parents[1] / "testkit" / "server" / "serve_fake.py")]
 
 GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
 
 
 @pytest.fixture
-def server_command() -> list[str]:
-    return SERVER
+def server_command(preloaded: list[str]) -> list[str]:
+    return [*preloaded[:-1], FAKE]
 
 
 @pytest.fixture

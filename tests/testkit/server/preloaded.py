@@ -22,6 +22,8 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any, NoReturn
 
+FAKE = "fake"
+"""Instead of ``lsp``: the server's workers run the fake engine."""
 _STARTER = Path(__file__).with_name("start_preloaded.py")
 _WORKER_MODULES = ["cyclelens.server.workers.engine", "cyclelens.server.worker_messages.exchange", __name__]
 
@@ -110,7 +112,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _become_server(streams: list[int], told: dict[str, Any]) -> NoReturn:
-    """Run the command line on these streams."""
+    """Run the command line, or a server with the fake engine, on these streams."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -122,6 +124,10 @@ def _become_server(streams: list[int], told: dict[str, Any]) -> NoReturn:
     os.environ.clear()
     os.environ.update(told["environment"])
     os.chdir(told["folder"])
+    if told["words"] == [FAKE]:
+        from cyclelens.server.app import create_server, run
+
+        sys.exit(run(server=create_server("testkit.server.fake_engine:create")))
     sys.argv = ["cyclelens", *told["words"]]
     from cyclelens.analyzer.cli.main import command
 
