@@ -29,7 +29,8 @@ cdef class PipelinePool:
         if pipeline is not None and (
             pipeline.microarchitecture is not microarchitecture or pipeline.options is not options
         ):
-            self._spare[pipeline.microarchitecture, pipeline.options] = pipeline
+            if pipeline.tables.short():
+                self._spare[pipeline.microarchitecture, pipeline.options] = pipeline
             pipeline = None
         if pipeline is None:
             pipeline = self._spare.pop((microarchitecture, options), None)
@@ -44,7 +45,7 @@ cdef class PipelinePool:
 
     cdef int release(self, Clock pipeline) except -1:
         """The run is over; keep the pipeline for the next one."""
-        if pipeline.tables.short():
+        if pipeline.tables.fits_next():
             self._last = pipeline
 
 

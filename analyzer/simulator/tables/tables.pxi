@@ -6,9 +6,10 @@
 cdef long long _LATE = 1152921504606846976  # Larger than any other number of a state.
 cdef enum:
     _RESULT = 16  # Bits for the number of a result within its uop.
-    # Longer tables, of more than a megabyte, are not kept for the next run, because that takes far
-    # longer than creating them.
+    # Longer tables, of more than a megabyte, are kept only while runs are of the same core, ...
     _MOST_ROWS = 1 << 14
+    # ... and only if they are no longer than a run of 10,000 cycles makes them.
+    _MOST_ROWS_NEXT = 1 << 17
 
 
 @cython.final
@@ -80,8 +81,12 @@ cdef class Tables:
         self._make_room()
 
     cpdef bint short(self) noexcept:
-        """Whether the tables are short enough to be kept for the next run."""
+        """Whether the tables are short enough to be kept for any later run."""
         return self._uops_room <= _MOST_ROWS
+
+    cdef bint fits_next(self) noexcept:
+        """Whether the tables are short enough to be kept for the next run."""
+        return self._uops_room <= _MOST_ROWS_NEXT
 
     cdef int reserve(self) except -1 nogil:
         """Make room for everything that one cycle can add. Call it before each cycle."""
