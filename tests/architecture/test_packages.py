@@ -93,7 +93,7 @@ def test_the_command_that_lists_files_has_all_of_them() -> None:
 def test_nothing_at_the_root_makes_a_second_copy_of_the_packages() -> None:
     """A conftest.py at the root, or tests as a package, would let `import analyzer` succeed."""
     assert not (ROOT / "conftest.py").exists()
-    # The support of tests is imported by name; the window of VS Code is open as long as its package is tested.
+    # Tests import their support by name; VS Code's window is open as long as its package is tested.
     packages = {ROOT / "tests" / name for name in ("testkit", "testkit/server", "editors")}
     assert {file.parent for file in (ROOT / "tests").rglob("__init__.py")} == packages
 
