@@ -23,6 +23,7 @@ settings.load_profile("untimed")
 VSCODE = "tests/editors/test_vscode_"
 ONE_WINDOW = tuple(f"{VSCODE}{name}.py" for name in ("hints", "panel", "rewrites", "states"))
 """These share a window, so that one process runs them, one after the other."""
+SHORT = ("tests/microarchitectures/", "tests/model/", "tests/uops/")
 PLACE = 0.15
 """Where the files of VS Code stand, as a part of the number of files: it is installed meanwhile."""
 
@@ -41,11 +42,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files of VS Code there, side by side."""
+    """Put the files of VS Code there, and short tests last, so that no process is alone at the end."""
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    order = [name for name in files if not name.startswith(VSCODE)]
+    others = [name for name in files if not name.startswith(VSCODE)]
+    order = sorted(others, key=lambda name: name.startswith(SHORT))
     place = int(PLACE * len(files))
     order[place:place] = sorted(
         (each for each in files if each.startswith(VSCODE)), key=ONE_WINDOW.__contains__

@@ -181,17 +181,18 @@ def test_what_a_text_names_is_not_read_either(tmp_path):
     secret.write_text("add $12345, %rax\n")
     folder = tmp_path / "folder"
     folder.mkdir()
-    head = "# cyclelens-begin a\n"
+    texts, files = [], []
     for number, directive in enumerate(
         (f'.include "{secret}"', '.include "../secret.s"', f'.incbin "{secret}"')
     ):
-        text = f"{head}{directive}\nadd %rax, %rbx\n# cyclelens-end\n"
+        texts.append(f"# cyclelens-begin a\n{directive}\nadd %rax, %rbx\n# cyclelens-end\n")
         file = folder / f"kernel{number}.s"
-        file.write_text(text)
-        for (answer, _), *_ in (
-            ask(("analyze", {"source": text, "core": "SKL"})),
-            ask(("analyze", {"source": str(file), "core": "SKL"}), roots=[folder.as_uri()]),
-        ):
+        file.write_text(texts[-1])
+        files.append(str(file))
+    for sources, roots in ((texts, None), (files, [folder.as_uri()])):
+        answers = ask(*(("analyze", {"source": source, "core": "SKL"}) for source in sources), roots=roots)
+        assert len(answers) == 3
+        for answer, _ in answers:
             assert "12345" not in answer and "error" in answer, answer
 
 

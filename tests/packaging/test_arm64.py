@@ -12,6 +12,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from testkit.distributions import CORE
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "dot_product.s"
@@ -20,7 +21,7 @@ MAIN = "import sys; from cyclelens.analyzer.cli.main import main; sys.exit(main(
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The packages as their names say, with the core compiled for arm64."""
     compiler = shutil.which("aarch64-linux-gnu-gcc")
     if compiler is None:
@@ -37,17 +38,11 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("analyzer", "data"):
         compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "cyclelens-harness")
         shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
-    compile_core(compiler, folder / "cyclelens" / "analyzer" / "simulator")
-    return folder
-
-
-def compile_core(compiler: str, simulator: Path) -> None:
-    """Without optimisations: what runs here runs few cycles."""
-    name = "cyclelens.analyzer.simulator.core"
-    cython = [sys.executable, "-m", "cython", "-X", "boundscheck=False", "--module-name", name, "core.pyx"]
-    subprocess.run(cython, cwd=simulator, check=True)
+    # Without optimisations: what runs here runs few cycles.
     flags = ["-shared", "-fPIC", "-O0", "-DPy_LIMITED_API=0x030B0000", f"-I{sysconfig.get_path('include')}"]
-    subprocess.run([compiler, *flags, "core.c", "-o", "core.abi3.so"], cwd=simulator, check=True)
+    core = folder / "cyclelens" / "analyzer" / "simulator" / "core.abi3.so"
+    subprocess.run([compiler, *flags, distributions / CORE, "-o", core], check=True)
+    return folder
 
 
 def emulated(

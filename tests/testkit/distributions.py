@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -22,12 +23,14 @@ _BUILT_FROM = [
     "docs",
     *FOLDERS,
 ]
+CORE = "core.c"
+"""What Cython made of the core, for other processors."""
 TIMEOUT = 1200
 """Seconds, generous: the core is compiled."""
 
 
 def make_distributions(output: Path) -> None:
-    """Both, the wheel built from the source distribution of a clean copy.
+    """Both, the wheel built from the source distribution of a clean copy, and the core in C beside them.
 
     What is compiled here runs few cycles, so it is not optimised, which takes a tenth of the time."""
     with tempfile.TemporaryDirectory() as name:
@@ -42,6 +45,8 @@ def make_distributions(output: Path) -> None:
         (folder,) = unpacked.iterdir()
         wheel = ("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(output), str(folder))
         _run(output, *wheel, CFLAGS="-O0")
+        (core,) = folder.glob(f"build/temp*/**/{CORE}")
+        shutil.copy(core, output)
 
 
 def _run(folder: Path, module: str, *arguments: str, **environment: str) -> None:
