@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
@@ -139,10 +138,11 @@ class SimulatedMachine:
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)
         if not self._counted:
             return RepeatedRun(cycles / rounds / copies)
-        units = Counter({unit.name: 0.0 for unit in self._model.units.all})
+        units = {unit.name: 0.0 for unit in self._model.units.all}
         own = found.usage[: copies * len(instructions)]
         for usage in own:
-            units.update(usage.ports)
+            for name, uops in usage.ports.items():
+                units[name] += uops
         return RepeatedRun(
             cycles / rounds / copies,
             sum(each.executed for each in own) / copies,
