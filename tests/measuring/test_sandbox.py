@@ -308,7 +308,7 @@ def test_the_page_tables_of_measured_code_are_bounded(open_harness, encode):
     """Code that has found the harness's own mmap maps pages far from each other by it."""
     if shutil.which("nm") is None:
         pytest.skip("nm is needed")
-    with open_harness(clock=Clocks.NONE, milliseconds=4000) as harness:
+    with open_harness(clock=Clocks.NONE, milliseconds=2000) as harness:
         pid = harness._process.pid
         mapped, data = _addresses(pid, "sandbox_mapped", "data")
         # The system call is the instruction before that place; what follows returns to the caller.
