@@ -23,6 +23,10 @@ _ALUS = 6
 _WITHOUT_PIPELINE = ("CLD", "RDPID (R64)")
 """Instructions that run one after the other, whatever unit they use."""
 _GATHER = re.compile(r"VP?GATHER\w+ \(.*")
+_BY_ELEMENT = re.compile(r"VP?(GATHER|SCATTER)\w+ \(.*")
+_EXPLAINED = 0.95
+"""Share of the measured cycles at which pipes explain what gathers and scatters take: figures have two
+digits."""
 _BEFORE_INDEX = {"vector": 1, "register": 2}
 """Cycles by which a gather waits longer for its index than for its mask, at least: as measured on Zen 4,
 because no chain through a mask was measured on this core."""
@@ -67,6 +71,7 @@ def completed(
         _is_locked(name, locked, operands)
         or name in _WITHOUT_PIPELINE
         or _occupies(cycles, vector, uses, pipes)
+        or (_BY_ELEMENT.fullmatch(name) and _bound(pipes) < _EXPLAINED * cycles)
         or (not vector and _is_slow_microcode(float(attributes.get("uops", "0")), cycles, uses))
     ):
         # With an occupancy beyond the divider's, the rules of the tables take the latter for a limit (D2).

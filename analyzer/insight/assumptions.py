@@ -35,6 +35,7 @@ CODES = {
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
     "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
     "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
+    "inferred-latency": "a gather's latency from its mask, inferred from another core, on ZEN5",
     "half-cycles": "divisions that take half a cycle more and less in turn take their mean, on ZEN3",
     "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
     "fastest-state": "a loop of one instruction is in its fastest state, on cores where some were not",
@@ -96,6 +97,7 @@ def assumptions(
         _few_mask_bits,
         _masks_not_empty,
         _gather_neighbours,
+        _inferred_latency,
         _half_cycles,
         _target_not_awaited,
         _loop_branch,
@@ -186,6 +188,18 @@ def _gather_neighbours(prediction: Prediction) -> Iterator[Assumption]:
         )
         values = {"least_percent": spread[0], "most_percent": spread[1]}
         yield Assumption("gather-neighbours", message, found, values)
+
+
+def _inferred_latency(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = _where(prediction.instructions, lambda name: caveats.has_inferred_mask(name, core))
+    if found:
+        names = listed(_mnemonics(prediction.instructions, found))
+        message = (
+            f"On {core}, the latency of {names} from the mask was not measured: the figure has a little less "
+            "than from the index, as on ZEN4."
+        )
+        yield Assumption("inferred-latency", message, found)
 
 
 def _half_cycles(prediction: Prediction) -> Iterator[Assumption]:
@@ -323,8 +337,7 @@ def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
 
 def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    known = caveats.measured_otherwise(core) or caveats.slow_across_lanes(core)
-    for each in differences(prediction) if known else ():
+    for each in differences(prediction):
         most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
         message = (
             f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "

@@ -24,6 +24,8 @@ _DEPENDENT = 0.95
 _SHORT = 2
 """Most cycles of a vector operation that was seen to wait."""
 _FEW_STORES = 2
+_WORD = 16
+"""Bits of an operand."""
 _DIFFERENT = 0.05
 """Least share of the figure that counts as a difference."""
 
@@ -41,6 +43,7 @@ class Difference(Struct, frozen=True):
 def differences(prediction: Prediction) -> Iterator[Difference]:
     """The kinds that a loop belongs to, of those measured on its core."""
     yield from _across_lanes(prediction)
+    yield from _beyond_units(prediction)
     if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
         for kind in _KINDS:
             yield from kind(prediction)
@@ -57,6 +60,30 @@ def _across_lanes(prediction: Prediction) -> Iterator[Difference]:
     bound = prediction.bounds.get("Dependencies", 0.0)
     if found and bound >= _DEPENDENT * prediction.cycles_per_iteration:
         yield Difference(found, "in which a chain crosses the lanes of a register", sum(more.values()))
+
+
+def _beyond_units(prediction: Prediction) -> Iterator[Difference]:
+    """Instructions that take longer than their units explain, unless a chain does, but that of the stack."""
+    core, bound = prediction.microarchitecture, prediction.bounds.get("Dependencies", 0.0)
+    waits = bound >= _DEPENDENT * prediction.cycles_per_iteration
+    more = {
+        index: cycles
+        for index, template in enumerate(prediction.instructions)
+        if (cycles := caveats.beyond_units(_with_words(template), core))
+        and (not waits or any(access.implicit_stack for access in template.memory_operands))
+    }
+    if sum(more.values()) > _DIFFERENT * prediction.cycles_per_iteration:
+        names = dict.fromkeys(_with_words(prediction.instructions[index]) for index in more)
+        yield Difference(tuple(more), f"with {' and '.join(names)}", sum(more.values()))
+
+
+def _with_words(template: InstructionTemplate) -> str:
+    """The mnemonic, and what distinguishes a slow form of it."""
+    name = template.instruction.mnemonic
+    if name in ("push", "pop") and template.facts is not None:
+        words = any(each.width == _WORD for each in template.facts.operands if each.kind != "flags")
+        return f"{name} of 16 bits" if words else name
+    return name
 
 
 def _has_lanes(template: InstructionTemplate) -> bool:
@@ -224,6 +251,14 @@ def _merged(prediction: Prediction) -> Iterator[Difference]:
         yield Difference(found, kind, bound - prediction.cycles_per_iteration)
 
 
+def _transferred_masks(prediction: Prediction) -> Iterator[Difference]:
+    found = _named(prediction.instructions, re.compile("v?pmovmskb"))
+    bound = max(prediction.bounds.values(), default=0.0)
+    if found and bound < _DEPENDENT * prediction.cycles_per_iteration:
+        kind = "with pmovmskb beside operations of integers"
+        yield Difference(found, kind, bound - prediction.cycles_per_iteration)
+
+
 def _named(instructions: Sequence[InstructionTemplate], pattern: re.Pattern[str]) -> tuple[int, ...]:
     return tuple(
         index for index, each in enumerate(instructions) if pattern.fullmatch(each.instruction.mnemonic)
@@ -237,4 +272,5 @@ _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _pushed_constants,
     _counter_flags,
     _merged,
+    _transferred_masks,
 )

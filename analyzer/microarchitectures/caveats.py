@@ -169,6 +169,28 @@ MEASURED_OTHERWISE = Source(
     "VPMOVMSKB 2.00 (the model has 1.00, and 2.00 for four readers); four with eight 8.00 (4.00), with "
     "two 4.63; beside operations on other registers 1.00",
 )
+BEYOND_UNITS = Source(
+    Certainty.PUBLISHED,
+    "uops.info; loops on a Zen 4 and a Zen 5",
+    "uops.info's throughputs beyond what units explain: SHA1MSG1 and SHA256MSG1 0.60 on Zen 3 (0.50), "
+    "CVTPD2PI 0.78 and CVTPI2PD 0.75 (0.67), LEAVE 2.00 from Haswell to Alder Lake (1.0). Loops of 2, 4 "
+    "and 8 PUSH of 16 bits and an addition to RSP took 3.00, 5.00 and 9.00 cycles on an EPYC 9004 (2.00, "
+    "2.01, 4.00), of 2 and 4 POP of 16 bits 4.00 and 8.00 (2.83, 5.17), of 8 SHA1MSG1 and SHA256MSG1 4.77 "
+    "and 5.29 (4.00). On an EPYC 9005 PUSH and POP of 16 bits took 1.06 (0.50 and 0.41), XLAT 0.65 (0.32) "
+    "and LEAVE 3.02 (0.28)",
+)
+TRANSFERRED_MASKS = Source(
+    Certainty.MEASURED,
+    "PMOVMSKB on a Zen 4",
+    "VPCMPEQB with memory, VPMOVMSKB, an addition, TEST and the loop's end took 1.64 cycles per iteration "
+    "on an EPYC 9004 (the model has 2.02), with AND beside them 2.17 (3.16)",
+)
+GATHERED_MASKS = Source(
+    Certainty.INFERRED,
+    "gathers on a Zen 4",
+    "No chain through a gather's mask was measured on Zen 5. On Zen 4 a gather waits for its mask one cycle "
+    "less than for its index, or two with a mask register, at least",
+)
 LANES = Source(
     Certainty.MEASURED,
     "chains across lanes on a Zen 3",
@@ -244,6 +266,16 @@ _ACROSS_LANES = {
         (r"v(perm2[fi]128|extract[fi]128|perm[dq]|permp[sd]|pmov[sz]x\w+)", 0.65),
     )
 }
+_LEAVE = (r"leave", 1.0)
+_BEYOND_UNITS = {
+    **dict.fromkeys(
+        ("HSW", "BDW", "SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL", "ADL", "SPR"), (_LEAVE,)
+    ),
+    "ZEN3": ((r"sha(1|256)msg1", 0.1), (r"cvt(t?pd2pi|pi2pd)", 0.12)),
+    "ZEN4": ((r"sha(1|256)msg1", 0.17), (r"(push|pop) of 16 bits", 0.75)),
+    "ZEN5": ((r"(push|pop) of 16 bits", 0.75), (r"xlatb?", 0.33), (r"leave", 2.75)),
+}
+_INFERRED_MASKS = frozenset({"ZEN5"})
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
@@ -365,6 +397,18 @@ def short_loop_percent(cycles: float, name: str) -> int:
     return percent if cycles < below else 0
 
 
+def beyond_units(what: str, name: str) -> float:
+    """Cycles by which an instruction was measured to take longer than its units explain; 0: not known to
+    (BEYOND_UNITS). ``what``: its mnemonic, for some with words behind it."""
+    known = _BEYOND_UNITS.get(name, ())
+    return next((cycles for pattern, cycles in known if re.fullmatch(pattern, what)), 0.0)
+
+
+def has_inferred_mask(mnemonic: str, name: str) -> bool:
+    """True for a gather whose latency from its mask is that of another core (GATHERED_MASKS)."""
+    return name in _INFERRED_MASKS and _GATHER.fullmatch(mnemonic) is not None
+
+
 def measured_otherwise(name: str) -> bool:
     """True if loops of certain kinds were measured to take other times than the model's
     (MEASURED_OTHERWISE)."""
@@ -381,11 +425,6 @@ def read_chain_cycles(updates: int, readers: float) -> float:
     """Cycles by which a chain of this many vector operations of one cycle took longer than they, at most, if
     other operations that use its register are on pipes for this many cycles (MEASURED_OTHERWISE)."""
     return min(readers, updates + 1.0)
-
-
-def slow_across_lanes(name: str) -> bool:
-    """True if chains across the lanes of a register were measured to take longer than the tables' figures."""
-    return name in _ACROSS_LANES
 
 
 def lane_crossing_cycles(mnemonic: str, name: str) -> float:

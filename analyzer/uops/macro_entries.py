@@ -147,7 +147,8 @@ def macro_op_entries(
             moves = shares = False
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
-        shares = rules.fuses_nops and not shares and position > 0 and is_nop(sibling.facts, instruction)
+        taken = shares or not position or _uses_vectors(instructions[position - 1])
+        shares = rules.fuses_nops and not taken and is_nop(sibling.facts, instruction)
         moves = not moves and instruction.mnemonic == "mov" and fuses_moves and _moves(known, position, loop)
         what = upper[position] if upper else 0
         branch, second, returns = position + 1 in branches, position in branches, position in returning
@@ -362,3 +363,8 @@ def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCa
         merges_upper_half=context.merges_upper,
     )
     return changed_by_upper_halves(template, context.upper, cache.microarchitecture)
+
+
+def _uses_vectors(instruction: Instruction) -> bool:
+    """True if an operand is a vector register: a NOP does not share the macro-op (M23)."""
+    return any(is_simd(operand.register or "") for operand in instruction.operands)

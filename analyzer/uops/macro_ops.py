@@ -417,7 +417,7 @@ class _Expander(MacroInstruction):
         facts = self.prepared.facts
         if self.mnemonic in _ENDS_GROUP:
             uops = [uop for uop in uops if uop.kind is UopKind.LOAD]
-            busy = 6 if self.mnemonic == "vzeroall" else 1
+            busy = 6 if self.mnemonic == "vzeroall" else max(1.0, figures.throughput or 0)
             uops.append(Draft(UopKind.COMPUTE, self.alus, busy=busy, traits=Trait.ALONE))
         long: float = 0
         if figures.tp and not self.vector:

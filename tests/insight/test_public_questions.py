@@ -302,3 +302,36 @@ def test_chains_across_lanes_say_what_they_took_on_zen_3(body: str, measured: tu
 def test_others_say_nothing_of_lanes(body: str) -> None:
     """No lane is crossed, or no chain: measured 1.00, 1.28 and 1.02."""
     assert "measured-otherwise" not in codes(body, "ZEN3")
+
+
+@pytest.mark.parametrize(
+    ("body", "core", "measured"),
+    [
+        # Time stamps of an EPYC 9004.
+        ("push ax\n push bx\n push ax\n push bx\n add rsp, 8", "ZEN4", 5.0),
+        ("pop ax\n pop bx\n sub rsp, 4", "ZEN4", 4.0),
+        ("\n".join(f"sha1msg1 xmm{each}, xmm15" for each in range(8)), "ZEN4", 4.77),
+        ("\n".join(f"sha256msg1 xmm{each}, xmm15" for each in range(8)), "ZEN4", 5.29),
+        ("vpcmpeqb ymm0, ymm1, [rsi]\n vpmovmskb eax, ymm0\n add rbx, 32\n test ecx, ecx", "ZEN4", 1.64),
+        # uops.info's throughput of eight.
+        ("\n".join(f"sha1msg1 xmm{each}, xmm15" for each in range(8)), "ZEN3", 4.8),
+    ],
+)
+def test_what_takes_longer_than_its_units_says_so(body: str, core: str, measured: float) -> None:
+    made = predicted(body, core)
+    assert made is not None
+    found = [each for each in made.assumptions if each.code == "measured-otherwise"]
+    others = sorted((0.0, sum(float(each.values["difference_cycles"]) for each in found)))
+    least, most = (made.cycles_per_iteration + each for each in others)
+    assert least * 0.97 <= measured <= most * 1.03
+    assert abs(measured / made.cycles_per_iteration - 1) > 0.05
+
+
+@pytest.mark.parametrize("body", ["push rax\n push rbx\n add rsp, 16", "vpaddd xmm0, xmm1, xmm2"])
+def test_other_forms_say_nothing_of_their_units(body: str) -> None:
+    assert "measured-otherwise" not in codes(body, "ZEN4") | codes(body, "ICL")
+
+
+def test_the_mask_of_a_gather_on_zen_5_is_said_to_be_inferred() -> None:
+    assert "inferred-latency" in codes(GATHER, "ZEN5")
+    assert "inferred-latency" not in codes(GATHER, "ZEN4") | codes("vpaddd ymm0, ymm1, ymm2", "ZEN5")

@@ -118,6 +118,9 @@ def test_straight_line_code(text: str, code: str, core: str, measured: float) ->
         ("vpcompressw [rsi]{k1}, zmm0", "62f2fd496306", "ZEN4", 104.0),
         ("vpcompressd [rsi]{k1}, zmm0", "62f27d498b06", "ZEN4", 70.0),
         ("vpcompressq [rsi]{k1}, xmm0", "62f2fd098b06", "ZEN4", 42.0),
+        # uops.info.
+        ("two ldmxcsr [rsi]", "0fae160fae16", "ZEN3", 3.0),
+        ("two vldmxcsr [rsi]", "c5f8ae16c5f8ae16", "ZEN4", 4.0),
         # Counters of an EPYC 9005.
         ("cld", "fc", "ZEN5", 3.0),
         ("rdpid rax", "f30fc7f8", "ZEN5", 2.03),

@@ -58,6 +58,7 @@ def test_others_take_their_measured_throughput(code: str, name: str, cycles: flo
 
 # Instructions of the system, and comparisons of two words: uops.info's throughput. Before, the first took 38.
 FOUR_ROUNDS = "0f3accca00 0f3accda00 0f3acce200 0f3accea00"
+FOUR_BLENDS = "c4e3754ac230 c4e3754ae230 c4e3754aea30 c4e3754af230"
 MICROCODE = [
     ("xsave [rsi]", "0fae26", "SKL", 61),
     ("xsave [rsi]", "0fae26", "ADL", 86),
@@ -84,6 +85,9 @@ MICROCODE = [
     ("lfence", "0faee8", "ADL", 12),
     ("lfence", "0faee8", "RKL", 11),
     ("four sha1rnds4", FOUR_ROUNDS, "ICL", 12),
+    ("four vblendvps of ymm", FOUR_BLENDS, "SKL", 4),
+    ("four vblendvps of ymm", FOUR_BLENDS, "ICL", 4),
+    ("two cmpxchg of registers", "0fb1cb 0fb1ca", "SKL", 10),
     ("four sha1rnds4", FOUR_ROUNDS, "ADL", 12),
 ]
 
