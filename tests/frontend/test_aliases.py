@@ -72,3 +72,24 @@ def test_an_origin_of_which_gnu_as_takes_another_part_is_refused(
     found = region(f"first: nop\n.org {origin}\nnop\nc2 = 3")
     assert found.regions[0].incomplete
     assert any("GNU as takes of" in problem.message for problem in found.problems)
+
+
+@pytest.mark.parametrize("last", ["weak", "there"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_jump_is_long_if_its_chain_of_names_ends_in_a_weak_symbol(
+    code: Callable[..., str], gnu_code: Callable[[str], bytes], last: str, order: int
+) -> None:
+    """In Intel syntax, in which another file may define the symbol anew."""
+    chain = "\n".join(["a = b", "b = c", f"c = {last}"][::order])
+    text = f".weak weak\n{chain}\njmp a\nnop\nweak: nop\nthere: nop"
+    expected = gnu_code(f".intel_syntax noprefix\n{text}\n").hex()
+    assert expected == ("e900000000909090" if last == "weak" else "eb02909090")
+    assert code(text, "intel") == expected
+
+
+@pytest.mark.parametrize("label", ["", 'nop\n"f@v1": ret', '.data\n.globl "f@v1"', '.set "f@v1", 5'])
+def test_a_name_with_an_at_sign_is_undefined_only_without_a_label(
+    region: Callable[..., AssembledFile], label: str
+) -> None:
+    codes = [problem.code for problem in region(f'mov "f@v1", %eax\n{label}').problems]
+    assert codes == ([] if label else ["undefined-symbol"])

@@ -3,9 +3,11 @@ first on the other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from cyclelens.analyzer.frontend.programs import build, macros
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, fits
 from cyclelens.analyzer.model.source import AssembledFile
@@ -73,6 +75,29 @@ PADDING = {
     **{f".{name} -1\nnop": "90" for name in ("dcb.w", "fill", "zero", "skip")},
 }
 
+SETTLING = {
+    # Elements of negative size do not end a pass.
+    ".skip a-b\na: je b\nb: nop\nje t\n.fill 200, 1, 0x90\nt: nop": "7400900f84c8000000" + "90" * 201,
+    # The space is wanted while the jump is short, and later because of itself: a jump that has grown is long
+    # from the start of the next run, which does without.
+    "a: .skip 10*-((c-a<5)|(c-a>8)), 0x90\nje d\nc: .fill 200, 1, 0x90\nd: nop": "0f84c8000000" + "90" * 201,
+    # A number in LEB128 has a byte before its value is known: the space behind the first jump is never 10.
+    "jmp t\n.skip 10-(b-a), 0x90\na: .uleb128 d-c\nb: .fill 117, 1, 0x90\nt: nop\nc: je e\n"
+    "d: .fill 200, 1, 0x90\ne: nop": "eb7f" + "90" * 9 + "06" + "90" * 118 + "0f84c8000000" + "90" * 201,
+}  # fmt: skip
+
+CUT = {
+    f".macro m {'1' * 60}\n.endm": 30,
+    f".float {'x' * 60}": 30,
+    f".long {'a' * 60}*b": 40,
+    f".skip {'q' * 60}": 40,
+    f"add (%rax,%rbx,1,{'1' * 60}), %eax": 42,  # with the parentheses, which the message adds
+    f"add (%rax,%rbx,{'7' * 60}), %eax": 20,
+    f"add ({'z' * 60},%rbx), %eax": 40,
+    f"add %rax{{{'z' * 60}}}, %eax": 30,
+}
+"""Texts of which a message has the first letters, and how many."""
+
 UNDECIDED = "This condition cannot be evaluated here: all of its branches are read."
 REFUSED = {
     ".p2align 4,,3,1": ".p2align takes one to three numbers.",
@@ -116,6 +141,22 @@ def test_what_a_directive_makes(text: str, code: Callable[..., str]) -> None:
     assert code(text) == {**DATA, **PADDING}[text]
 
 
+@pytest.mark.parametrize("text", SETTLING)
+def test_sizes_that_depend_on_each_other_settle_as_with_gnu_as(
+    text: str, code: Callable[..., str], gnu_code: Callable[[str], bytes]
+) -> None:
+    assert code(text) == SETTLING[text]
+    assert gnu_code(f"{text}\n").hex() == SETTLING[text]
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_messages_have_so_many_letters_of_a_long_text(
+    text: str, region: Callable[..., AssembledFile]
+) -> None:
+    [problem] = region(text).problems
+    assert [len(quoted) for quoted in re.findall("'(.*?)'", problem.message)] == [CUT[text]]
+
+
 def test_gnu_as_makes_the_same(gnu_code: Callable[[str], bytes]) -> None:
     assert gnu_code("\n".join([*DATA, ""])).hex() == "".join(DATA.values())
 
@@ -131,6 +172,50 @@ def test_the_largest_alignment_and_the_most_nops_are_accepted(region: Callable[.
         result = region(text)
         assert not result.problems
         assert sum(len(part.code) for part in result.regions) == size
+
+
+@pytest.mark.parametrize(("limit", "made"), [("MAXIMUM_EXPANDED", 3), ("MAXIMUM_EXPANDED_TEXT", 2)])
+def test_what_macros_make_in_all_parts_of_a_text_counts_together(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch, limit: str, made: int
+) -> None:
+    """At most three statements; or a use while those before it have at most three letters."""
+    monkeypatch.setattr(build, limit, 3)
+    between = "nop\n" * 300
+    for uses in (made, made + 1):
+        result = region(f".macro one\nnop\n.endm\n{between}" + between.join(["one\n"] * uses))
+        assert len(result.problems) == uses - made
+
+
+@pytest.mark.parametrize("text", [r'"", 5', r'"\\", 5', '"a b", 5', '"a, b" 5'])
+def test_a_quoted_argument_ends_at_its_quote(text: str, code: Callable[..., str]) -> None:
+    assert code(f".macro m a b\n.byte \\b\n.endm\nm {text}") == "05"
+
+
+def test_a_repetition_that_makes_too_long_a_statement_ends_there(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statements before and behind it stay. What was measured with its first round does not: where its
+    last one would have ended is unknown."""
+    monkeypatch.setattr(macros, "MAXIMUM_TEXT", 20)
+    text = (
+        f"a:\n.irp x, 1, {'2' * 20}\nnop\nb\\x: .if b\\x - a == 1\n.byte 7\n.endif\n.byte \\x\n.endr\nret\n"
+    )
+    result = region(f"{text}c: .if c - a == 4\n.byte 8\n.endif")
+    assert [(problem.line, problem.message) for problem in result.problems] == [
+        (2, "A statement becomes too long when macro parameters are replaced."),
+        (10, "This condition cannot be evaluated here: all of its branches are read."),
+    ]
+    assert result.regions[0].lines[-2].code.hex() == "c3"
+
+
+def test_a_condition_that_a_macro_leaves_open_is_unknown_to_later_ones(
+    region: Callable[..., AssembledFile],
+) -> None:
+    text = "a: nop\n.macro m x\n.if b-a == 1\n.byte \\x\n.endm\nb: m 1\nc: .if c-a == 2\n.byte 8\n.endif"
+    assert [(problem.line, problem.message) for problem in region(text).problems] == [
+        (6, ".if is never closed by .endif."),
+        (7, "This condition cannot be evaluated here: all of its branches are read."),
+    ]
 
 
 @pytest.mark.parametrize("boundary", [1, 2, 16])

@@ -36,6 +36,8 @@ UNARY = [
     for rest in ("", " * 2", " << 1", " - 1")
 ]
 
+INNER = [f"({a} {one} {b}) * 3" for one in OF_GNU for a, b in ((7, 2), (1, 5), (12, 5))]
+
 
 def value(text: str, dialect: Dialect) -> int:
     found = evaluate(text, lambda name: None, dialect=dialect)
@@ -44,7 +46,7 @@ def value(text: str, dialect: Dialect) -> int:
 
 
 @pytest.mark.skipif(AS is None, reason="GNU as is not installed")
-@pytest.mark.parametrize("texts", [PAIRS, SINGLE, UNARY], ids=["pairs", "ends", "unary"])
+@pytest.mark.parametrize("texts", [PAIRS, SINGLE, UNARY, INNER], ids=["pairs", "ends", "unary", "inner"])
 def test_values_are_those_of_gnu_as(texts: list[str]) -> None:
     known = assembled("att", [f".quad {text}" for text in texts])
     different = [

@@ -13,6 +13,8 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.programs import build
+from cyclelens.analyzer.frontend.programs.fragments import SectionPart
+from cyclelens.analyzer.frontend.programs.program import Program
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import chunks
 from cyclelens.analyzer.frontend.source.chunks import SourceText, SourceVersions
@@ -270,6 +272,16 @@ def test_what_is_as_long_as_a_symbol_says_is_measured_anew_when_it_changes(state
     for size in (20, 21, 200, 20, 120):
         version = text.format(size)
         assert assemble(version, memory=memory) == assemble(version)
+
+
+def test_sizes_hold_where_everything_that_decides_them_is_the_same() -> None:
+    program = Program()
+    assert SectionPart([0], [1], circumstances=("same",)).holds(program, 5, ("same",))
+    assert not SectionPart([0], [1], circumstances=("same",)).holds(program, 5, ("other",))
+    assert not SectionPart([0], [1], is_fleeting=True).holds(program, 5, ())
+    program.changed = {6}
+    assert SectionPart([0], [1]).holds(program, 5, ())
+    assert not SectionPart([0, 1], [1, 1]).holds(program, 5, ())
 
 
 @pytest.mark.parametrize("calls", range(2, 30, 3))

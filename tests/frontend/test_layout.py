@@ -126,6 +126,18 @@ def test_code_behind_a_jump_with_an_unknown_target_has_a_doubtful_offset() -> No
     assert [(problem.line, problem.code) for problem in refused.problems] == [(4, "unknown-size")]
 
 
+@pytest.mark.parametrize("between", [123, 124, 127, 128])
+def test_a_jump_of_unknown_size_says_nothing_about_one_behind_it(
+    region: Callable[..., AssembledFile], between: int
+) -> None:
+    """Its end and its target move alike."""
+    text = f"start: je far + c\nfar: jne near\n.fill {between}, 1, 0x90\nnear: nop\nc = far - start"
+    result = region(text)
+    assert [problem.line for problem in result.problems] == [1]
+    jump = f"75{between:02x}" if between < 128 else "0f8580000000"
+    assert "".join(part.code.hex() for part in result.regions) == jump + "90" * (between + 1)
+
+
 @pytest.mark.parametrize(("between", "first"), [(80, "74"), (110, ""), (140, "0f84")])
 def test_unknown_sizes_may_keep_a_nasm_jump_long_through_an_alignment(between: int, first: str) -> None:
     nops = "nop\n" * between

@@ -128,7 +128,8 @@ def _string_end(text: str, position: int) -> int:
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
+    found = re.fullmatch('"(.*)"', text, re.DOTALL)
+    return found[1] if found else text
 
 
 def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
