@@ -22,20 +22,23 @@ cdef class StorePairs(DispatchRule):
 
     cdef int held_back(self, SequenceQueues ready) noexcept nogil:
         """The unit of the younger of two stores that may not leave together."""
-        cdef Uop *uop
         if ready.counts[self._one] == 0 or ready.counts[self._other] == 0:
             return 0
         first = ready.oldest(self._one)
-        uop = &self.tables.uop[first]
         second = ready.oldest(self._other)
         if (
-            self.program.uop[uop.static].has_address
-            and self.program.uop[self.tables.uop[second].static].has_address
-            and not self._may_pair(uop.store, self.tables.uop[second].store)
+            self._stores(first)
+            and self._stores(second)
+            and not self._may_pair(self.tables.uop[first].store, self.tables.uop[second].store)
         ):
             self.tables.queue(max(first, second), QUEUED_FOR_PAIR, min(first, second))
             return 1 << (self._other if first < second else self._one)
         return 0
+
+    cdef bint _stores(self, int uop) noexcept nogil:
+        """Whether it is the data of a store whose address is known."""
+        cdef BlockUop *static = &self.program.uop[self.tables.uop[uop].static]
+        return static.kind == STORE_DATA and static.has_address
 
     cdef bint _may_pair(self, int one, int other) noexcept nogil:
         """Whether both have the same address expression and displacements that differ by less than a line.
