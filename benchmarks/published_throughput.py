@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, breakers, variant
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
-from cyclelens.analyzer.characterizing.throughput import throughput
+from cyclelens.analyzer.characterizing.throughput import independent
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
@@ -30,6 +30,8 @@ LONGEST = 400
 """Cycles from which a form is omitted: it waits for a device or causes an exit of a virtual machine."""
 PUBLISHED_AS = {"ADL": "ADL-P", "SPR": "ADL-P", "MTL": "MTL-P", "GNR": "MTL-P"}
 WITHOUT_512_BITS = ("ADL", "MTL", "ARL", "LNL")
+_INSTANCES = (4, 12)
+"""Numbers of instances, which are few, so that a core takes some minutes."""
 _REPEATED = ("_REP", "_LOCK")
 
 
@@ -72,10 +74,22 @@ def compared(
             print(f"{core}: stopped at {facts.name}")
             return
         made = variant(facts, matcher, store)
-        if isinstance(made, EncodableVariant) and not made.prepared:
-            run = throughput(machine, made)
+        if not isinstance(made, EncodableVariant) or made.prepared:
+            continue
+        if found := simulated(machine, made):
+            yield min(found), figures[facts.name], facts.name
+
+
+def simulated(machine: SimulatedMachine, made: EncodableVariant) -> list[float]:
+    """Cycles per instance, with and without code that breaks implicit chains."""
+    found = list[float]()
+    for extra in dict.fromkeys((b"", breakers(made, frozenset(), idioms=True))):
+        for count in _INSTANCES:
+            code = independent(made, count, extra)
+            run = "" if code is None else machine.run(code + made.restoring())
             if not isinstance(run, str):
-                yield run.cycles, figures[facts.name], facts.name
+                found.append(run.cycles / count)
+    return found
 
 
 def main() -> None:

@@ -273,7 +273,7 @@ _BEYOND_UNITS = {
     ),
     "ZEN3": ((r"sha(1|256)msg1", 0.1), (r"cvt(t?pd2pi|pi2pd)", 0.12)),
     "ZEN4": ((r"sha(1|256)msg1", 0.17), (r"(push|pop) of 16 bits", 0.75)),
-    "ZEN5": ((r"(push|pop) of 16 bits", 0.75), (r"xlatb?", 0.33), (r"leave", 2.75)),
+    "ZEN5": ((r"(push|pop) of 16 bits", 0.75), (r"xlatb?", 0.33), (r"leave", 2.75), (r"cmpxchg", 2.2)),
 }
 _INFERRED_MASKS = frozenset({"ZEN5"})
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
