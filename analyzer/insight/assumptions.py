@@ -192,7 +192,9 @@ def _gather_neighbours(prediction: Prediction) -> Iterator[Assumption]:
 
 def _inferred_latency(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    found = _where(prediction.instructions, lambda name: caveats.has_inferred_mask(name, core))
+    found = _where(
+        prediction.instructions, lambda name: "gather" in name and caveats.has_inferred_mask(name, core)
+    )
     if found:
         names = listed(_mnemonics(prediction.instructions, found))
         message = (
@@ -337,7 +339,8 @@ def _locked_neighbours(prediction: Prediction) -> Iterator[Assumption]:
 
 def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    for each in differences(prediction):
+    mnemonics = [each.instruction.mnemonic for each in prediction.instructions]
+    for each in differences(prediction) if caveats.may_differ(mnemonics, core) else ():
         most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
         message = (
             f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "

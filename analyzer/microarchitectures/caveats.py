@@ -4,6 +4,7 @@ microcode or on their operands."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from msgspec import Struct
@@ -402,6 +403,12 @@ def beyond_units(what: str, name: str) -> float:
     (BEYOND_UNITS). ``what``: its mnemonic, for some with words behind it."""
     known = _BEYOND_UNITS.get(name, ())
     return next((cycles for pattern, cycles in known if re.fullmatch(pattern, what)), 0.0)
+
+
+def may_differ(mnemonics: Iterable[str], name: str) -> bool:
+    """False if no loop of these instructions is known to differ from the figure on the core."""
+    known = _BEYOND_UNITS.get(name, ())
+    return name in _ACROSS_LANES or len(known) > 1 or any(beyond_units(each, name) for each in mnemonics)
 
 
 def has_inferred_mask(mnemonic: str, name: str) -> bool:
