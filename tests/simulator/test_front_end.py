@@ -6,7 +6,7 @@ Rule labels as in docs/pipeline.md. An event's number is its cycle; the clock st
 from __future__ import annotations
 
 import pytest
-from testkit.simulated import column, cycles, rows_of, simulated
+from testkit.simulated import column, cycles, in_mode, rows_of, simulated
 
 NOP, ADD, ADD_32, MOV = "90", "4801d8", "01d8", "4889d8"
 """One byte; three bytes, two of them opcode and ModRM; two bytes; a move that cannot fuse."""
@@ -287,6 +287,18 @@ def test_first_round_is_fetched_before_the_clock_starts() -> None:
     dsb, lsd = rows_of(loop, "SKL")[0], rows_of(loop, "HSW")[0]
     assert (dsb.source, dsb.added_to_idq, dsb.issued) == ("DSB", 0, 1)
     assert (lsd.source, lsd.added_to_idq, lsd.issued) == ("LSD", None, 0)
+
+
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL"])
+@pytest.mark.parametrize("prefixed", ["111", "110", "101", "011", "100"])
+def test_a_crowd_of_prefixes_that_change_lengths_keeps_a_block_out_of_the_dsb(
+    name: str, prefixed: str
+) -> None:
+    """Q3: one fusible instruction before the middle of 32 bytes, and two behind it, are decoded in twelve
+    cycles."""
+    crowd = "".join("6681f93412" if each == "1" else "0f1f440000" for each in prefixed)  # cmp cx, 0x1234
+    found = in_mode(name, "0f1f440000" * 2 + "90" + crowd + "0f1f440000" + "90", "loop")
+    assert found == pytest.approx(12, abs=0.1) if prefixed == "111" else found <= 3
 
 
 # --- LSD (3.7) -----------------------------------------------------------------------------------------
