@@ -106,6 +106,8 @@ CROSSED = {
     "who waits for whom": ("488b06 4801d8", "488b06 4801cb", False),
     "another place in the line": ("488b5f08", "488b5f30", True),
     "across the end of a line": ("488b5f08", "488b5f3c", False),
+    "up to the end of a line": ("488b5f08", "488b5f38", True),
+    "one byte across the end of a line": ("488b5f08", "488b5f39", False),
     "another place of a moved pointer": ("4883c704 488b5f08", "4883c704 488b5f10", False),
     "another step of it": ("4883c704 488b1f", "4883c708 488b1f", False),
     "another constant": ("4883c004 488b1f", "4883c008 488b1f", True),
