@@ -89,7 +89,7 @@ def test_only_general_purpose_registers_are_followed() -> None:
 
 
 def test_a_load_on_a_unit_of_stores_is_no_store() -> None:
-    """Ice Lake's rule for two stores of one cycle (Z1) is not about it; a checked build sees what it reads."""
+    """Ice Lake's rule for two stores of one cycle (Z1) is not about it; a checked build sees its reads."""
     core = registry.get("ICL")
     block = block_of("488b0648894708", "ICL", loop=False)
     load, store = block.instructions
