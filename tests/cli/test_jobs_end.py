@@ -31,12 +31,17 @@ def _children(process: int) -> set[int]:
     return own.union(*map(_children, own))
 
 
-def _alive(process: int) -> bool:
+def _state(process: int) -> str:
+    """``S`` while it sleeps, ``Z`` from its end until its parent waits for it; empty if it is gone."""
     try:
-        # The state follows the name in brackets. An ended process is listed until its parent waits for it.
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        # The state follows the name in brackets.
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return ""
+
+
+def _alive(process: int) -> bool:
+    return _state(process) not in ("", "Z")
 
 
 def _wait(what: str, condition: object) -> None:
@@ -71,6 +76,8 @@ def _predicting() -> Iterator[subprocess.Popen[bytes]]:
         assert process.stdout.readline() == b"4801d8,1.00,\n"
         # The first answers are the command's own.
         _wait("the workers", lambda: len(_children(process.pid)) >= 2)
+        # A signal in the moment between Python's last look for one and its system call is seen after that.
+        _wait("the command to read", lambda: _state(process.pid) == "S")
         yield process
 
 
