@@ -262,32 +262,30 @@ def _fastest_state(prediction: Prediction) -> Iterator[Assumption]:
 
 def _slower_conversions(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
-    found = tuple(
-        index
-        for index, template in enumerate(prediction.instructions)
-        if caveats.slower_conversion_percent(template.instruction.mnemonic, core) and _halves_zmm(template)
-    )
-    if found:
-        names = _mnemonics(prediction.instructions, found)
-        percent = caveats.slower_conversion_percent(names[0], core)
-        message = (
-            f"The figure has the published time of {listed(names)} with 512 bits. On {core}, loops of such "
-            f"conversions took up to {percent} % longer, by an unknown rule."
+    for percent_of, is_one, message in (
+        (
+            caveats.slower_conversion_percent,
+            _halves_zmm,
+            "The figure has the published time of {names} with 512 bits. On {core}, loops of such "
+            "conversions took up to {percent} % longer, by an unknown rule.",
+        ),
+        (
+            caveats.width_conversion_percent,
+            _is_wide,
+            "The figure has the time that the pipes allow {names}. On {core}, copies of such "
+            "conversions took 20 % longer, and up to {percent} % if they store, by an unknown rule.",
+        ),
+    ):
+        found = tuple(
+            index
+            for index, template in enumerate(prediction.instructions)
+            if percent_of(template.instruction.mnemonic, core) and is_one(template)
         )
-        yield Assumption("slower-conversions", message, found, {"most_percent": percent})
-    wide = tuple(
-        index
-        for index, template in enumerate(prediction.instructions)
-        if caveats.width_conversion_percent(template.instruction.mnemonic, core) and _is_wide(template)
-    )
-    if wide:
-        names = _mnemonics(prediction.instructions, wide)
-        percent = caveats.width_conversion_percent(names[0], core)
-        message = (
-            f"The figure has the time that the pipes allow {listed(names)}. On {core}, copies of such "
-            f"conversions took 20 % longer, and up to {percent} % if they store, by an unknown rule."
-        )
-        yield Assumption("slower-conversions", message, wide, {"most_percent": percent})
+        if found:
+            names = _mnemonics(prediction.instructions, found)
+            percent = percent_of(names[0], core)
+            text = message.format(names=listed(names), core=core, percent=percent)
+            yield Assumption("slower-conversions", text, found, {"most_percent": percent})
 
 
 def _is_wide(template: InstructionTemplate) -> bool:

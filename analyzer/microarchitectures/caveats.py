@@ -407,8 +407,9 @@ def beyond_units(what: str, name: str) -> float:
 
 def may_differ(mnemonics: Iterable[str], name: str) -> bool:
     """False if no loop of these instructions is known to differ from the figure on the core."""
-    known = _BEYOND_UNITS.get(name, ())
-    return name in _ACROSS_LANES or len(known) > 1 or any(beyond_units(each, name) for each in mnemonics)
+    if measured_otherwise(name) or name in _ACROSS_LANES:
+        return True
+    return any(beyond_units(each + form, name) for each in mnemonics for form in ("", " of 16 bits"))
 
 
 def has_inferred_mask(mnemonic: str, name: str) -> bool:
