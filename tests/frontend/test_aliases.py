@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from cyclelens.analyzer.frontend.programs.program import Assignment, Program
 from cyclelens.analyzer.model.source import AssembledFile
 
 
@@ -85,6 +86,37 @@ def test_a_jump_is_long_if_its_chain_of_names_ends_in_a_weak_symbol(
     expected = gnu_code(f".intel_syntax noprefix\n{text}\n").hex()
     assert expected == ("e900000000909090" if last == "weak" else "eb02909090")
     assert code(text, "intel") == expected
+
+
+def test_a_jump_through_a_long_chain_of_names_costs_no_more_than_one_through_fifty(
+    region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text may have thousands of names, and thousands of jumps through all of them."""
+    looked_up = 0
+    assignment = Program.assignment
+
+    def counted(self: Program, name: str, before: int) -> Assignment | None:
+        nonlocal looked_up
+        looked_up += 1
+        return assignment(self, name, before)
+
+    monkeypatch.setattr(Program, "assignment", counted)
+
+    def look_ups(names: int) -> int:
+        nonlocal looked_up
+        looked_up = 0
+        chain = "\n".join(f".set a{number}, a{number + 1}" for number in range(names))
+        jumps = "jmp a0\n" * 20
+        found = region(
+            f".intel_syntax noprefix\n.weak weak\n{chain}\n{jumps}a{names}: nop\n.att_syntax prefix"
+        )
+        assert len(found.regions[0].lines) == 21, found.problems
+        return looked_up
+
+    few, many = look_ups(100), look_ups(200)
+    assert few > 20 * 50
+    # The names themselves are looked up once.
+    assert many - few < 20 * 50
 
 
 @pytest.mark.parametrize("label", ["", 'nop\n"f@v1": ret', '.data\n.globl "f@v1"', '.set "f@v1", 5'])

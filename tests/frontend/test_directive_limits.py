@@ -166,6 +166,16 @@ def test_what_a_directive_refuses(text: str, region: Callable[..., AssembledFile
     assert [problem.message for problem in region(text).problems] == [REFUSED[text]]
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_with_thousands_of_digits_is_too_long(
+    region: Callable[..., AssembledFile], sign: str
+) -> None:
+    """Python itself converts no more than 4,300 decimal digits. The other statements are read."""
+    result = region(f"nop\n.octa {sign}{'7' * 5000}\nnop")
+    assert [(each.line, each.message) for each in result.problems] == [(2, "The expression is too long.")]
+    assert len(result.regions[0].lines) == 2
+
+
 def test_the_largest_alignment_and_the_most_nops_are_accepted(region: Callable[..., AssembledFile]) -> None:
     # What nops make is executed as a jump over them.
     for text, size in (("nop\n.p2align 20,,1", 1), ("nop\n.balign 0x100000,,1", 1), (".nops 4096", 5)):

@@ -23,6 +23,8 @@ _NUMERIC = r"(\d+)([bf])"
 _ANONYMOUS = r"(?i)@([bf])"
 UNNAMED = "@@"
 """MASM's anonymous label; ``@B`` and ``@F`` refer to the nearest one before and after."""
+_MAXIMUM_DEPTH = 50
+"""Names that a chain of assignments is followed through: every jump of a text may follow its longest one."""
 _HERE = r"<(\d+)>"
 
 
@@ -318,18 +320,20 @@ class Program(Struct):
         syntax an alias that is assigned before the symbol's label counts as well."""
         if not self.weak:
             return False
-        names = list(dict.fromkeys(symbols(text)))
-        if self.statements[index].dialect.is_att:
-            return not self.weak.isdisjoint(names)
-        for name in names:  # which grows by what they stand for
-            found = self.assignment(name, index)
-            value = found.assigned.value if found is not None else None
-            if found is None or value is None or value.symbol is None or value.symbol in names:
-                continue
-            label = self.find_label(value.symbol, found.place)
-            if label is None or label.index > found.place:
-                names.append(value.symbol)
-        return not self.weak.isdisjoint(names)
+        names = set(symbols(text))
+        for _ in range(_MAXIMUM_DEPTH):
+            if not self.weak.isdisjoint(names):
+                return True
+            if not names or self.statements[index].dialect.is_att:
+                return False
+            found = [found for name in names if (found := self.assignment(name, index)) is not None]
+            names = {
+                name
+                for each in found
+                if each.assigned.value is not None and (name := each.assigned.value.symbol) is not None
+                if (label := self.find_label(name, each.place)) is None or label.index > each.place
+            }
+        return False
 
     def is_declared(self, symbol: str) -> bool:
         """Whether the file defines the symbol or declares it as external."""

@@ -91,7 +91,8 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
 _MAXIMUM_ALIGNMENT = 1 << 20
-_LONG_NUMBER = r"\s*(-?)\s*(0x[0-9a-f]{17,}|[1-9]\d{18,})\s*"
+_LONG_NUMBER = r"\s*(-?)\s*(0x[0-9a-f]{17,}|[1-9]\d{18,999})\s*"
+"""Python converts decimal digits in quadratic time, and refuses more than 4,300."""
 _PLAIN_NUMBER = r"-?\s*\w+"
 _STRING = re.compile(QUOTED)
 _ESCAPE = r"\\(?:([0-9]{1,3})|[xX]([0-9a-fA-F]*)|(.))"
