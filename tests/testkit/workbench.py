@@ -79,10 +79,17 @@ class Server:
         self, user: dict[str, Any], machine: dict[str, Any], always: dict[str, Any] = SETTINGS
     ) -> None:
         """Write the user's settings, beside those that keep a window quiet, and the machine's."""
-        for name, settings in {"User": always | user, "Machine": machine}.items():
-            file = self.home / "data" / name / "settings.json"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(dumps(settings), encoding="utf-8")
+        self._write("User", always | user)
+        self.configure_machine(machine)
+
+    def configure_machine(self, settings: dict[str, Any]) -> None:
+        """Write the machine's settings. An open window takes them over, other than the user's."""
+        self._write("Machine", settings)
+
+    def _write(self, whose: str, settings: dict[str, Any]) -> None:
+        file = self.home / "data" / whose / "settings.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dumps(settings), encoding="utf-8")
 
     def install(self, vsix: Path) -> None:
         run = subprocess.run(
@@ -173,6 +180,7 @@ LINES = """() => {
 
 
 CUT = """() => {
+    if (!document.body) return ['a page that is not there yet'];
     const width = document.documentElement.clientWidth;
     // Something around it can be moved aside, and is within the window itself.
     const scrolls = (element) => element !== null && element !== document.body
@@ -183,7 +191,7 @@ CUT = """() => {
         && (box.right > width + 1 || box.left < -1) && !scrolls(element.parentElement))
         .map(([element, box]) => `${element.tagName} ${element.id} ${element.className} to ${box.right}`);
 }"""
-"""Elements that reach out of the window and cannot be moved into it."""
+"""Elements that reach out of the window and cannot be moved into it; the page itself while it is loaded."""
 
 
 class Closed(Exception):
@@ -240,16 +248,25 @@ class Workbench:
         wait("the text", self.lines)
 
     def configure(self, **settings: Any) -> None:
-        """Change settings of the machine; an open window takes them over, other than the user's."""
-        self.server.configure(user={}, machine=WORKING | settings)
+        """Change settings. The user's are left alone: the window keeps the theme there."""
+        self.server.configure_machine(WORKING | settings)
 
     def colours(self, theme: str) -> None:
-        """Choose the standard light or dark theme."""
+        """Choose the standard light or dark theme. Asked again if the window does not follow: it cannot write
+        the user's settings while it is still reading them."""
         shown = self.page.locator(f".monaco-workbench.{'vs' if theme == 'light' else 'vs-dark'}")
-        if not shown.count():
+        if shown.count():
+            return
+
+        def followed() -> bool:
             self.run("Preferences: Toggle between Light/Dark Themes")
-            shown.wait_for()
-            self.page.wait_for_timeout(500)  # those of the words come last
+            limit = time.monotonic() + 20
+            while not (found := bool(shown.count())) and time.monotonic() < limit:
+                time.sleep(0.1)
+            return found
+
+        wait(f"the {theme} theme", followed)
+        self.page.wait_for_timeout(500)  # those of the words come last
 
     def themes(self) -> list[str]:
         """The names that ``colours`` takes, the theme that is shown first: changing it takes seconds."""
