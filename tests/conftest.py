@@ -21,10 +21,11 @@ settings.load_profile("untimed")
 
 
 VSCODE = "tests/editors/test_vscode_"
-ONE_WINDOW = tuple(f"{VSCODE}{name}.py" for name in ("hints", "panel", "rewrites", "states"))
-"""These share a window, so that one process runs them, one after the other."""
+FIRST = f"{VSCODE}session.py"
+"""In a window in which nothing has been measured yet. The files of VS Code share one window, so that one
+process runs them."""
 SHORT = ("tests/microarchitectures/", "tests/model/", "tests/uops/")
-PLACE = 0.15
+PLACE = 0.1
 """Where the files of VS Code stand, as a part of the number of files: it is installed meanwhile."""
 
 
@@ -33,7 +34,7 @@ class Together(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return VSCODE if file in ONE_WINDOW else file
+        return VSCODE if file.startswith(VSCODE) else file
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -46,12 +47,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    in_window = sorted((name for name in files if name.startswith(VSCODE)), key=lambda name: name != FIRST)
     others = [name for name in files if not name.startswith(VSCODE)]
     order = sorted(others, key=lambda name: name.startswith(SHORT))
     place = int(PLACE * len(files))
-    order[place:place] = sorted(
-        (each for each in files if each.startswith(VSCODE)), key=ONE_WINDOW.__contains__
-    )
+    order[place:place] = in_window
     items[:] = [item for name in order for item in files[name]]
 
 

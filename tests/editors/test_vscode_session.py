@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from testkit.workbench import PROGRAM, ROOT, Server, Windows, Workbench, wait
+from testkit.workbench import PROGRAM, ROOT, Server, Workbench, wait
 
 EXTENSION = ROOT / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
@@ -71,10 +71,10 @@ pub fn chain(values: &[u64]) -> u64 {
 
 
 @pytest.fixture(scope="module")
-def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    """A window with the examples."""
-    folder = tmp_path_factory.mktemp("code") / "kernels"
-    shutil.copytree(ROOT / "examples", folder)
+def code(window: Workbench) -> Iterator[Workbench]:
+    """A window with the examples, in which nothing has been measured yet."""
+    folder = window.folder
+    shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
     (folder / "own.s").write_text(OWN, encoding="utf-8")
     (folder / "typed.s").touch()
     (folder / "dot.c").write_text(C, encoding="utf-8")
@@ -87,8 +87,9 @@ def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     (folder / "chain" / "src").mkdir(parents=True)
     (folder / "chain" / "Cargo.toml").write_text(CARGO, encoding="utf-8")
     (folder / "chain" / "src" / "lib.rs").write_text(RUST, encoding="utf-8")
-    with windows.opened(folder) as opened:
-        yield opened
+    yield window
+    window.run("File: Save All Files")
+    window.run("View: Close All Editors")
 
 
 def test_it_carries_a_compiled_server_for_every_python(vsix: Path) -> None:
@@ -402,7 +403,7 @@ def test_the_server_is_restarted_by_command(code: Workbench) -> None:
 
 def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench) -> None:
     code.open("polynomial.s")
-    code.server.configure(user={}, machine={"cyclelens.server.path": "/nowhere/cyclelens"})
+    code.configure(**{"cyclelens.server.path": "/nowhere/cyclelens"})
     (message,) = wait("the message", code.notifications)
     assert message.startswith(
         "Cyclelens: The program /nowhere/cyclelens of the setting cyclelens.server.path does not start"
