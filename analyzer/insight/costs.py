@@ -88,7 +88,7 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
             if address := facts.attributes.get("agen"):
                 operands += (f"[{address.replace('_', '+')}]",)
             cost = _cost(facts, operands, model)
-            for name in _spellings(match["mnemonic"]):
+            for name in spellings(match["mnemonic"]):
                 found.setdefault(name.lower(), {}).setdefault(operands, cost)
     return {
         name: tuple(sorted(variants.values(), key=lambda cost: _rank(cost.operands)))
@@ -104,7 +104,8 @@ def by_itself(template: InstructionTemplate, microarchitecture: str) -> Cost | N
     return _cost(template.facts, (), registry.get(microarchitecture))
 
 
-def _spellings(mnemonic: str) -> tuple[str, ...]:
+def spellings(mnemonic: str) -> tuple[str, ...]:
+    """The names that people write for a mnemonic of the tables, in upper case, itself first."""
     match = re.fullmatch(_CONDITIONAL, mnemonic)
     if match and match[2] in _ALIASES:
         return mnemonic, match[1] + _ALIASES[match[2]]

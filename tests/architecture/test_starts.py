@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from testkit.parsed_sources import nodes, parsed
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -40,7 +42,7 @@ def test_imports_are_delayed_only_at_the_boundary() -> None:
         name = file.relative_to(root).as_posix()
         if name in BOUNDARY | BY_PARAMETER | FOR_OBJECTS or name.startswith("analyzer/cli/"):
             continue
-        for function in ast.walk(ast.parse(file.read_text())):
+        for function in nodes(parsed(file)):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 for node in ast.walk(function):
                     if isinstance(node, ast.Import):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from testkit.parsed_sources import nodes, parsed
 
 ROOT = Path(__file__).parents[2]
 PURE = (
@@ -67,21 +68,22 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
     for layer in PURE:
         for path in sorted((ROOT / "analyzer" / layer).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT / "analyzer").with_suffix("").parts)
-            yield name, ast.parse(path.read_text())
+            yield name, parsed(path)
 
 
 def modules_of_the_server() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted((ROOT / "server").rglob("*.py")):
         name = ".".join(path.relative_to(ROOT / "server").with_suffix("").parts)
-        yield name, ast.parse(path.read_text())
+        yield name, parsed(path)
 
 
 def own_names(function: ast.AST) -> set[str]:
     """The names that a function assigns."""
-    told = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    inner = list(ast.walk(function))
+    told = {name for node in inner if isinstance(node, ast.Global) for name in node.names}
     return {
         node.arg if isinstance(node, ast.arg) else node.id
-        for node in ast.walk(function)
+        for node in inner
         if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     } - told
 
@@ -98,7 +100,7 @@ def remembering(tree: ast.Module) -> Iterator[str]:
         ):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             yield ast.unparse(target)
-    for function in ast.walk(tree):
+    for function in nodes(tree):
         if not isinstance(function, ast.FunctionDef):
             continue
         words = {ast.unparse(each).split("(")[0].split(".")[-1] for each in function.decorator_list}
@@ -118,7 +120,7 @@ def remembering(tree: ast.Module) -> Iterator[str]:
             if isinstance(changed, ast.Name) and changed.id not in own:
                 outer = {
                     name
-                    for other in ast.walk(tree)
+                    for other in nodes(tree)
                     if isinstance(other, ast.FunctionDef) and other is not function
                     if any(each is function for each in ast.walk(other))
                     for name in own_names(other)
