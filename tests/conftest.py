@@ -1,6 +1,7 @@
 """Fixtures and settings for all tests."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from cyclelens.analyzer.microarchitectures.registry import DEFAULT_ARCH
 from hypothesis import settings
 from testkit.distributions import make_distributions
 from testkit.made_once import made_once
+from testkit.server.preloaded import preloaded_command
 from xdist.scheduler import LoadFileScheduling
 
 # Tests that name no core are about Skylake, on any machine, and so are the programs that they
@@ -63,3 +65,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution and the wheel."""
     return made_once(tmp_path_factory, "distributions", make_distributions)
+
+
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[list[str]]:
+    """The words that start ``cyclelens`` without the time of its imports."""
+    with preloaded_command() as words:
+        yield words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-CYCLELENS = Path(sys.executable).with_name("cyclelens")
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
@@ -22,8 +20,8 @@ OF_A_MACHINE = re.compile(r"cyclelens (?:measure|characterize) | --check\b")
 """What these print depends on where they run, or takes long."""
 
 
-def run(command: str) -> str:
-    return subprocess.run([CYCLELENS, *command.split()], capture_output=True, text=True, cwd=ROOT).stdout
+def run(program: list[str], command: str) -> str:
+    return subprocess.run([*program, *command.split()], capture_output=True, text=True, cwd=ROOT).stdout
 
 
 def shown() -> list[tuple[str, str]]:
@@ -38,8 +36,8 @@ def shown() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "output"), shown(), ids=lambda text: text.splitlines()[0])
-def test_a_command_prints_what_the_document_shows(command: str, output: str) -> None:
-    assert run(command.removeprefix("cyclelens ")).startswith(output)
+def test_a_command_prints_what_the_document_shows(preloaded: list[str], command: str, output: str) -> None:
+    assert run(preloaded, command.removeprefix("cyclelens ")).startswith(output)
 
 
 def test_such_commands_are_found() -> None:
@@ -82,10 +80,12 @@ def test_every_option_of_a_command_in_a_document_exists(capsys: pytest.CaptureFi
         ("split-by-index", "ZEN3"),
     ],
 )
-def test_the_example_on_the_page_of_a_hazard_has_it(code: str, core: str, tmp_path: Path) -> None:
+def test_the_example_on_the_page_of_a_hazard_has_it(
+    preloaded: list[str], code: str, core: str, tmp_path: Path
+) -> None:
     page = (ROOT / "docs" / "diagnostics" / f"{code}.md").read_text()
     example = re.search(r"^```asm\n(.*?)^```", page, re.M | re.S)
     assert example
     kernel = tmp_path / "kernel.s"
     kernel.write_text(f"# cyclelens-begin\n{example[1]}# cyclelens-end\n")
-    assert f"[{code}]" in run(f"analyze {kernel} --arch {core}")
+    assert f"[{code}]" in run(preloaded, f"analyze {kernel} --arch {core}")

@@ -6,13 +6,13 @@ The text of every case has a good region before and after the bad place wherever
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-CYCLELENS = Path(sys.executable).with_name("cyclelens")
+CYCLELENS: list[str] = []
+"""The words that start the program."""
 TIMEOUT = 120
 """Seconds, generous: it tells a hang from a slow machine."""
 
@@ -30,10 +30,15 @@ FIRST_LINE = GOOD_BEFORE.count("\n") + 1
 """One-based line on which the text between the good regions begins."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def started(preloaded: list[str]) -> None:
+    CYCLELENS[:] = preloaded
+
+
 def cyclelens(*arguments: str | Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
     """Runs the command line; fails the test if it hangs, crashes or shows a traceback."""
     data = text.encode() if isinstance(text, str) else text
-    run = subprocess.run([CYCLELENS, *arguments], input=data, capture_output=True, timeout=TIMEOUT)
+    run = subprocess.run([*CYCLELENS, *arguments], input=data, capture_output=True, timeout=TIMEOUT)
     stdout, stderr = run.stdout.decode(), run.stderr.decode()
     assert "Traceback" not in stdout + stderr
     assert "internal error" not in stdout + stderr

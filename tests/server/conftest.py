@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from pytest_lsp import ClientServerConfig
 from testkit.server.editor import Editor, make_client
-from testkit.server.preloaded import preloaded_server
-
-
-@pytest.fixture(scope="session")
-def preloaded() -> Iterator[list[str]]:
-    with preloaded_server() as command:
-        yield command
 
 
 @pytest.fixture
 def server_command(preloaded: list[str]) -> list[str]:
     """The command that starts the server; tests of failing servers replace it."""
-    return preloaded
+    return [*preloaded, "lsp"]
 
 
 @pytest_asyncio.fixture

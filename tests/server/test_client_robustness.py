@@ -29,7 +29,7 @@ GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
 
 @pytest.fixture
 def server_command(preloaded: list[str]) -> list[str]:
-    return [*preloaded[:-1], FAKE]
+    return [*preloaded, FAKE]
 
 
 @pytest.fixture

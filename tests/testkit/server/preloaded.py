@@ -1,7 +1,7 @@
-"""Starts servers whose modules are imported already, as forks of one process that has imported them.
+"""Starts commands whose modules are imported already, as forks of one process that has imported them.
 
-Imports take three quarters of the time of a short session. The worker processes of such a server are forks,
-too: of Python's own fork server. Tests of starts, signals and ends of processes start the real program.
+Imports take three quarters of the time of a short session. The worker processes of a server are forks, too:
+of Python's own fork server. Tests of starts, signals and ends of processes start the real program.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 FAKE = "fake"
-"""Instead of ``lsp``: the server's workers run the fake engine."""
+"""A command of tests: the server's workers run the fake engine."""
 _STARTER = Path(__file__).with_name("start_preloaded.py")
 _WORKER_MODULES = ["cyclelens.server.workers.engine", "cyclelens.server.worker_messages.exchange", __name__]
 
 
 @contextlib.contextmanager
-def preloaded_server() -> Iterator[list[str]]:
-    """The command that starts ``cyclelens lsp`` while the context lasts."""
+def preloaded_command() -> Iterator[list[str]]:
+    """The words that start ``cyclelens`` while the context lasts; those of the command follow them."""
     with tempfile.TemporaryDirectory() as folder:
         address = os.path.join(folder, "socket")
         program = f"from {__name__} import offer; offer({address!r})"
@@ -45,7 +45,7 @@ def preloaded_server() -> Iterator[list[str]]:
         assert process.stdout is not None
         with process, process.stdout, process.stdin:
             assert process.stdout.readline() == b"ready\n"
-            yield [sys.executable, "-IS", str(_STARTER), address, "lsp"]
+            yield [sys.executable, "-IS", str(_STARTER), address]
 
 
 class _Process(ForkServerProcess):
@@ -66,12 +66,13 @@ class _Context(ForkServerContext):
 
 
 def offer(address: str) -> None:
-    """Fork a server for each connection, until standard input ends."""
-    from cyclelens.analyzer.cli import main
+    """Fork a command for each connection, until standard input ends."""
+    from cyclelens.analyzer.cli import analyze, main
     from cyclelens.server import app
 
     assert app.FEATURES
     assert main.COMMANDS
+    assert analyze.main
     context = _Context()
     context.set_forkserver_preload(_WORKER_MODULES)
     multiprocessing.get_context = lambda method=None: context  # type: ignore[assignment,misc]
@@ -90,19 +91,19 @@ def offer(address: str) -> None:
         connection, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            _serve(connection)
+            _run(connection)
         connection.close()
 
 
-def _serve(connection: socket.socket) -> None:
-    """Run the server in a child and report its exit status. Returns never in this process."""
+def _run(connection: socket.socket) -> None:
+    """Run the command in a child and report its exit status. Returns never in this process."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     told = json.loads(connection.makefile().readline())
     child = os.fork()
     if child == 0:
         connection.close()
-        _become_server(streams, told)
+        _become_command(streams, told)
     for number in (*streams, 0, 1):
         os.close(number)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -111,7 +112,7 @@ def _serve(connection: socket.socket) -> None:
     os._exit(0)
 
 
-def _become_server(streams: list[int], told: dict[str, Any]) -> NoReturn:
+def _become_command(streams: list[int], told: dict[str, Any]) -> NoReturn:
     """Run the command line, or a server with the fake engine, on these streams."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)

@@ -1,5 +1,5 @@
-"""The program that a client starts instead of the server: it passes its streams on to ``preloaded.py``, and
-ends as the server ends. It imports little, since each test starts it."""
+"""The program that is started instead of the command: it passes its streams on to ``preloaded.py``, and ends
+as the command ends. It imports little, since each test starts it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ STREAMS = (0, 1, 2)
 
 
 def main(address: str, *words: str) -> int:
-    """Have a server run on the streams of this process; return its exit status."""
+    """Have the command run on the streams of this process; return its exit status."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         socket.send_fds(connection, [b"."], STREAMS)
         told = {"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}
         connection.sendall(json.dumps(told).encode() + b"\n")
-        # From here on the server alone keeps them open.
+        # From here on the command alone keeps them open.
         for stream in STREAMS:
             os.close(stream)
         return int(connection.makefile().readline() or 1)
