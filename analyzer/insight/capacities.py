@@ -62,8 +62,8 @@ def least_value(model: Microarchitecture, field: str) -> int:
     if field in OPTIONAL.values():
         return 1
     if field == "idq_size":
-        # With less, the DSB would wait for room that never exists, and the LSD would overfill the queue.
-        return max(model.dsb_width + model.issue_width, _LSD_BATCH // 4)
+        # With less, the DSB would wait for room that never exists.
+        return model.dsb_width + model.issue_width
     if field == "instruction_queue_size":
         return model.predecode_width
     if field.endswith("_size"):
@@ -71,7 +71,5 @@ def least_value(model: Microarchitecture, field: str) -> int:
     return 1 if field.endswith(("_width", "_bytes")) else 0
 
 
-_LSD_BATCH = 64
-"""IDQ uops that the LSD places at once at most."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""

@@ -24,6 +24,8 @@ _AT_LEAST_ONE = frozenset(
 _BLOCKS = frozenset({"dsb_block_bytes", "predecode_block_bytes"})
 _LEAST_BLOCK = 16
 """Bytes, a power of two: an instruction, which has up to 15 bytes, lies in two of them at most."""
+_MOST_CHUNK = 64
+"""Bytes of data that a store queue gathers, a power of two: a line. 0 stands for a line, too."""
 
 
 def check_core(microarchitecture: Microarchitecture) -> None:
@@ -58,3 +60,5 @@ def _check_numbers(core: str, name: str, values: Sequence[object]) -> None:
             raise ValueError(f"{core}: {name} is {value}; it must be {least} to {UNLIMITED}")
         if name in _BLOCKS and (value.bit_count() != 1 or value < _LEAST_BLOCK):
             raise ValueError(f"{core}: {name} is {value}; it must be a power of two from {_LEAST_BLOCK} on")
+        if name == "store_chunk_bytes" and (value.bit_count() > 1 or value > _MOST_CHUNK):
+            raise ValueError(f"{core}: {name} is {value}; it must be 0 or a power of two up to {_MOST_CHUNK}")

@@ -167,6 +167,16 @@ def test_e2_pops_read_one_word_after_the_other() -> None:
     assert unrolled("58 5b 59") == 1.00
 
 
+@pytest.mark.parametrize("name", COVES)
+@pytest.mark.parametrize(
+    "loads", ["8b86ecffffff 8b9eacffffff 8b8e6cffffff", "8b86ec030000 8b9eac030000 8b8e6c030000"]
+)
+def test_z6_three_words_of_equal_offset_below_address_zero(name: str, loads: str) -> None:
+    """xor esi, esi; mov from [rsi-20], [rsi-84], [rsi-148], or 1,024 bytes above: the offset in the line does
+    not depend on the sign."""
+    assert unrolled(f"31f6 {loads}", name) == 1.50
+
+
 def test_o6d_a_plain_store_waits_for_its_data() -> None:
     """mov [rsi], rax; mov rax, [rsi]: 5.00 in straight-line code"""
     assert unrolled("488906 488b06") == 5.00

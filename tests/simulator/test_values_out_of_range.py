@@ -40,6 +40,16 @@ def test_a_core_names_the_parameter_that_is_out_of_range(parameter: str, value: 
         simulate(block_of("4801d8", "SKL", loop=False), core)
 
 
+@pytest.mark.parametrize("size", [48, 128, 1 << 15])
+def test_a_chunk_of_gathered_stores_is_at_most_a_line(size: int) -> None:
+    core = registry.get("ZEN4")
+    changed = replace(core, macro_ops=replace(core.macro_ops, store_chunk_bytes=size))
+    with pytest.raises(
+        ValueError, match=f"store_chunk_bytes is {size}; it must be 0 or a power of two up to 64"
+    ):
+        simulate(block_of("48890648894708", "ZEN4", loop=False), changed)
+
+
 def _load(**changes: object) -> InstructionTemplate:
     """A load whose uop is changed."""
     (template,) = block_of("488b07", "SKL", loop=False).instructions
@@ -67,6 +77,24 @@ def test_an_instruction_says_what_is_out_of_range(template: InstructionTemplate,
     block = replace(block_of("488b07", "SKL", loop=False), entries=(template,))
     with pytest.raises(ValueError, match=message):
         simulate(block, registry.get("SKL"))
+
+
+def test_the_second_of_a_fused_pair_has_no_uops() -> None:
+    """Nothing would decode them. In straight-line code the first instruction follows the last one."""
+    block = block_of("488b07480fafc3", "SKX", loop=False)
+    load, product = block.instructions
+    pair = (replace(load, fused_with_previous=True), replace(product, fused_with_next=True))
+    with pytest.raises(ValueError, match="instruction 1 of the block: the second of a fused pair has uops"):
+        simulate(replace(block, entries=pair), registry.get("SKX"))
+
+
+def test_only_a_move_is_carried_out_with_the_next_operation() -> None:
+    block = block_of("f0480fc106 90", "ZEN4", loop=False)
+    exchange, nop = block.instructions
+    assert exchange.macro_ops
+    moves = replace(exchange, macro_ops=replace(exchange.macro_ops, moves=True))
+    with pytest.raises(ValueError, match="instruction 1 of the block: it moves no register to another one"):
+        simulate(replace(block, entries=(moves, nop)), registry.get("ZEN4"))
 
 
 @pytest.mark.parametrize("entries", [1 << 40, -1])

@@ -116,7 +116,7 @@ cdef class MacroMemory:
             other_page = False
             if self._one_page.active and self.flight.decoded:
                 # Loops learn that such accesses do not overlap; straight-line code forwards between pages.
-                offset = (ahead + PAGE // 2) % PAGE - PAGE // 2
+                offset = (ahead + PAGE // 2 & PAGE - 1) - PAGE // 2
                 other_page = offset != ahead
                 ahead = offset
             stored = self.tables.store[store].bytes

@@ -2,7 +2,7 @@
 # stores by address (uiCA model, chapter 4).
 
 # Distance between origins, so that origin plus offset is one integer.
-cdef long long _ORIGIN = 4398046511104
+cdef long long _ORIGIN = 4398046511104  # 1 << _ORIGIN_BITS
 cdef long long _HALF_ORIGIN = 2199023255552
 cdef enum:
     _FIRST_FREE = 4
@@ -15,7 +15,8 @@ cdef enum:
     # Value of all registers if they are assumed equal and values are tracked: the constant of the
     # harness by which newer cores were measured. It is page-aligned.
     _EQUAL = 36847616
-    _WORD_BYTES = 4
+    _WORD_BITS = 2  # Words have four bytes.
+    _ORIGIN_BITS = 42
     _ORIGINS = 1 << 14
     _IN_CACHE = 16  # Cycles after which a store that has left the store buffer no longer affects any load.
 
@@ -171,12 +172,13 @@ cdef class Memory:
         cdef long long distance
         self._look_at(static_uop)
         address = self._base + self._index * self._scale
-        origin = 0 if self._is_number(address) else (address + _HALF_ORIGIN) // _ORIGIN % _ORIGINS
+        # Addresses below 0 wrap around: a remainder of C would be negative.
+        origin = 0 if self._is_number(address) else (address + _HALF_ORIGIN >> _ORIGIN_BITS) & (_ORIGINS - 1)
         if block_uop.base == self.program.rip:
             distance = block_uop.displacement
             origin = (origin + (distance + _FARTHEST) // PAGE) % _ORIGINS
-        first = address // _WORD_BYTES % LINE_WORDS
-        last = (address + max(block_uop.bytes, 1) - 1) // _WORD_BYTES % LINE_WORDS
+        first = (address >> _WORD_BITS) & (LINE_WORDS - 1)
+        last = (address + max(block_uop.bytes, 1) - 1 >> _WORD_BITS) & (LINE_WORDS - 1)
         touched = (2 << last) - (1 << first)
         if last < first:  # crosses the end of the line
             touched += (1 << LINE_WORDS) - 1

@@ -12,7 +12,7 @@ cdef class Lsd:
     cdef Shortage _shortage
     cdef bint _enabled
     cdef int _idq_size
-    cdef int[::1] _unroll  # Rounds per batch, by the number of IDQ uops in a round.
+    cdef int[::1] _unroll  # Most rounds per batch, by the number of IDQ uops in a round.
     cdef int round
     # Rounds that are placed in the IDQ at once; 0 if the LSD does not serve this loop.
     cdef int unroll
@@ -38,7 +38,7 @@ cdef class Lsd:
         if self._enabled and self._layout.all_cacheable and self.program.loop:
             uops = self._uops()
             if 0 < uops <= self._idq_size:
-                self.unroll = self._unroll[uops]
+                self.unroll = min(self._unroll[uops], self._idq_size // uops)
 
     cdef int _uops(self) noexcept nogil:
         """IDQ uops of a round, 0 if some instruction keeps the loop out of the LSD (N1)."""

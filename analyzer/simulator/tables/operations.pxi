@@ -153,6 +153,8 @@ cdef class Operations:
 
     cdef int _pair(self, object block, int move, int operation) except -1:
         target, source = block.entries[move].instruction.operands
+        if not (source.register and target.register):
+            raise ValueError(f"instruction {move + 1} of the block: it moves no register to another one")
         self.m_pair_source[operation] = KEYS.register(source.register)
         self.m_pair_target[operation] = KEYS.register(target.register)
 

@@ -91,13 +91,16 @@ cdef int _check_sum(str name, str what, int *sizes, int count, int parts) except
 
 
 cdef int check_program(Program program, object microarchitecture) except -1:
-    """Raises ValueError if half of a fused pair stands alone, or a uop names a unit that the core has not."""
+    """Raises ValueError if half of a fused pair stands alone or both have uops, or if a uop names a unit that
+    the core has not."""
     cdef int units = len(microarchitecture.units)
     # Cores that count macro-ops have no halves: their pairs are entries of the op cache.
     for i in range(0 if microarchitecture.macro_ops is not None else program.instructions):
         following = i + 1 if i + 1 < program.instructions else 0
         if program.instruction[i].first != program.instruction[following].second:
             raise ValueError(f"instruction {i + 1} of the block: half of a macro-fused pair stands alone")
+        if program.instruction[i].second and program.instruction[i].idq_count:
+            raise ValueError(f"instruction {i + 1} of the block: the second of a fused pair has uops of its own")
     for number in range(program.all_uops):
         if program.uop[number].port_mask >> units:
             raise ValueError(f"instruction {program.uop[number].instruction + 1}: the core has {units} units")
