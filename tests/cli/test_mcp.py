@@ -14,6 +14,7 @@ from cyclelens.analyzer.agents.request import folder_of
 from cyclelens.analyzer.agents.tools import Tools
 from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.analyzer.simulator.failures import Cancelled
+from testkit.server.preloaded import preloaded_command
 
 mcp = pytest.importorskip("mcp", reason="the SDK of the Model Context Protocol is not installed")
 from mcp import Client, StdioServerParameters, stdio_client  # noqa: E402
@@ -22,15 +23,27 @@ from mcp.types import ListRootsResult, Root, TextContent, TextResourceContents  
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 DOT = (EXAMPLES / "dot_product.s").read_text()
-PROGRAM = str(Path(sys.executable).with_name("cyclelens"))
+PROGRAM: list[str] = []
+"""The words that start ``cyclelens mcp``."""
 PATIENT = ("--seconds", "600")
 """A loaded machine may not end a search early."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started():
+    with preloaded_command("cyclelens.analyzer.agents.mcp_server") as words:
+        PROGRAM[:] = [*words, "mcp"]
+        yield
+
+
+def parameters(*options):
+    return StdioServerParameters(command=PROGRAM[0], args=[*PROGRAM[1:], *options])
 
 
 async def asked(*requests, options=(), roots=None, mode="auto"):
     """The texts of the answers, and whether each is an error. ``roots``: the client's, whose list may change
     between requests: a request that is a function is called instead of sent."""
-    server = StdioServerParameters(command=PROGRAM, args=["mcp", *PATIENT, *options])
+    server = parameters(*PATIENT, *options)
 
     async def listed(_context):
         return ListRootsResult(roots=[Root(uri=uri) for uri in roots])
@@ -262,9 +275,7 @@ def _initialize(**capabilities):
 @pytest.fixture
 def answered():
     """Sends lines to a server and returns its next message."""
-    with subprocess.Popen(
-        [PROGRAM, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
+    with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         given, told = server.stdin, server.stdout
         assert given is not None and told is not None
 
@@ -317,8 +328,10 @@ def test_a_text_with_mistakes_gets_its_messages_and_what_can_be_analysed():
 
 
 def test_documents_are_resources():
+    program = str(Path(sys.executable).with_name("cyclelens"))
+
     async def read():
-        async with Client(stdio_client(StdioServerParameters(command=PROGRAM, args=["mcp"]))) as client:
+        async with Client(stdio_client(StdioServerParameters(command=program, args=["mcp"]))) as client:
             listed = {str(each.uri) for each in (await client.list_resources()).resources}
             texts = []
             for each in ("diagnostics", "diagnostics/lcp-stall", "documents/agents"):

@@ -7,6 +7,7 @@ of Python's own fork server. Tests of starts, signals and ends of processes star
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import multiprocessing
 import os
@@ -16,7 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -29,11 +30,12 @@ _WORKER_MODULES = ["cyclelens.server.workers.engine", "cyclelens.server.worker_m
 
 
 @contextlib.contextmanager
-def preloaded_command() -> Iterator[list[str]]:
-    """The words that start ``cyclelens`` while the context lasts; those of the command follow them."""
+def preloaded_command(*modules: str) -> Iterator[list[str]]:
+    """The words that start ``cyclelens`` while the context lasts; those of the command follow them.
+    ``modules``: what the command needs besides."""
     with tempfile.TemporaryDirectory() as folder:
         address = os.path.join(folder, "socket")
-        program = f"from {__name__} import offer; offer({address!r})"
+        program = f"from {__name__} import offer; offer({address!r}, {modules!r})"
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         process = subprocess.Popen(
             [sys.executable, "-c", program],
@@ -65,7 +67,7 @@ class _Context(ForkServerContext):
     Process = _Process  # type: ignore[assignment]
 
 
-def offer(address: str) -> None:
+def offer(address: str, modules: Iterable[str]) -> None:
     """Fork a command for each connection, until standard input ends."""
     from cyclelens.analyzer.cli import analyze, main
     from cyclelens.server import app
@@ -73,6 +75,8 @@ def offer(address: str) -> None:
     assert app.FEATURES
     assert main.COMMANDS
     assert analyze.main
+    for module in modules:
+        importlib.import_module(module)
     context = _Context()
     context.set_forkserver_preload(_WORKER_MODULES)
     multiprocessing.get_context = lambda method=None: context  # type: ignore[assignment,misc]
