@@ -9,7 +9,18 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen1, zen3, zen4, zen5
+from cyclelens.analyzer.facts import (
+    encoding,
+    golden_cove,
+    occupancy,
+    published,
+    rules,
+    zen,
+    zen1,
+    zen3,
+    zen4,
+    zen5,
+)
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Record, Variant, VariantRecords
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency, OperandFacts
@@ -61,8 +72,8 @@ def completed(
     is_complete = figures.get("provenance") in rules.COMPLETE
     is_zen = zen.is_zen(microarchitecture)
     if is_complete and is_zen and is_new and not {"uops", "ports"} & set(figures):
-        published = {"uops": figures.get("uops_retire_slots", "1"), "TP_ports": figures.get("TP_loop", "")}
-        constructed = zen.completed(published | figures, variant, microarchitecture, zero_latencies=False)
+        stated = {"uops": figures.get("uops_retire_slots", "1"), "TP_ports": figures.get("TP_loop", "")}
+        constructed = zen.completed(stated | figures, variant, microarchitecture, zero_latencies=False)
         figures = constructed | {"provenance": "constructed"}
     elif is_complete:
         if is_zen and "TP_loop" in figures:
@@ -85,6 +96,8 @@ def completed(
         figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
     else:
         figures = occupancy.with_throughput(name, figures, microarchitecture)
+    if not is_complete:
+        figures |= published.attribute(measurement.figures)
     latencies = [zen5.best_latency(node) for node in nodes]
     if microarchitecture == zen5.NAME:
         latencies += zen5.added_latencies(name, latencies)
@@ -155,6 +168,8 @@ def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
         )
         for kind, suffix in (("base", rules.BASE), ("same_register", rules.SAME_REGISTER))
     }
+    if "TP_loop" in stated:
+        figures["base"] = replace(figures["base"], published=None)
     latencies = dict(old.latencies)
     for pair, latency in new.latencies.items():
         before = latencies.get(pair, Latency())
@@ -239,7 +254,7 @@ class Collector:
                 self.record_counts.append(0)
             self.record_counts[position] += position not in records
             records[position] = self._record(
-                measurement, name, category, locked, microarchitecture, records.get(position, NO_RECORD)
+                measurement, described, locked, microarchitecture, records.get(position, NO_RECORD)
             )
             if measurement.figures.get("provenance") in ("constructed", rules.UNITS_INFERRED):
                 constructed |= 1 << position
@@ -265,8 +280,7 @@ class Collector:
     def _record(
         self,
         measurement: golden_cove.VariantMeasurement,
-        name: str,
-        category: str,
+        variant: zen.VariantDescription,
         locked: bool,
         microarchitecture: str,
         known: int,
@@ -279,19 +293,21 @@ class Collector:
             rules.figures(
                 measurement.figures,
                 suffix,
-                name=name,
-                category=category,
+                name=variant.name,
+                category=variant.category,
                 locked=locked,
                 microarchitecture=microarchitecture,
             )
             for suffix in (rules.BASE, rules.SAME_REGISTER, rules.INDEXED)
         )
         fusible = measurement.figures.get("macro_fusible")
+        latencies = rules.latencies(measurement.latencies)
+        beyond = published.beyond_units(measurement.figures, base, variant, latencies, microarchitecture)
         record = Record(
-            base=base,
+            base=base if beyond is None else replace(base, published=beyond),
             same_register=same_register,
             indexed=indexed,
-            latencies=rules.latencies(measurement.latencies),
+            latencies=latencies,
             fusible=self.fusible.number(fusible) if fusible else 0,
         )
         if known != NO_RECORD:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 Fields = list[Any]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised with every change of the tables; stored as sqlite's ``user_version``."""
 
 APPLICATION_ID = 0x43594C4E
@@ -188,14 +188,15 @@ def _encode_figures(figures: Figures) -> Fields:
             figures.divider_cycles,
             figures.tp,
             figures.throughput,
+            figures.published,
         ]
     )
 
 
 def _decode_figures(fields: Fields) -> Figures:
-    fields = fields + [None] * (10 - len(fields))
+    fields = fields + [None] * (11 - len(fields))
     uops, retire_slots, mite_uops, ms_uops, ports, complex_decoder, simple_decoders, *times = fields
-    divider, tp, throughput = times
+    divider, tp, throughput, published = times
     return Figures(
         uops=uops,
         retire_slots=retire_slots,
@@ -207,6 +208,7 @@ def _decode_figures(fields: Fields) -> Figures:
         divider_cycles=divider,
         tp=tp,
         throughput=throughput,
+        published=published,
     )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.insight.measured_otherwise import differences
+from cyclelens.analyzer.insight.measured_otherwise import counts_not_zero, differences, published_throughput
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
 from cyclelens.analyzer.microarchitectures import caveats, extensions
@@ -47,6 +47,8 @@ CODES = {
     "where loops took longer",
     "measured-otherwise": "a loop takes the model's time, on cores where loops of its kind differed by an "
     "unknown rule",
+    "published-throughput": "instructions take the time of their units, where more cycles are published",
+    "counts-not-zero": "no count of a shift by CL whose flags are read is zero, on cores where that is slow",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -106,6 +108,8 @@ def assumptions(
         _ternary_logic,
         _locked_neighbours,
         _measured_otherwise,
+        _published_throughput,
+        _counts_not_zero,
         _older_microcode,
         _no_denormals,
     )
@@ -346,6 +350,20 @@ def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
         )
         values = {"difference_cycles": each.cycles}
         yield Assumption("measured-otherwise", message, each.instructions, values)
+
+
+def _published_throughput(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    for each in prediction.instructions:
+        published = each.facts is not None and each.facts.base.published
+        if published or caveats.throughput_elsewhere(each.instruction.mnemonic, core):
+            yield from published_throughput(prediction)
+            return
+
+
+def _counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
+    if caveats.measured_otherwise(prediction.microarchitecture):
+        yield from counts_not_zero(prediction)
 
 
 def _is_locked(template: InstructionTemplate) -> bool:

@@ -1,4 +1,5 @@
-"""Finds loops of kinds that took other times than the figure on a core, by rules that are not known."""
+"""Finds loops of kinds that took other times than the figure on a core, by rules that are not known, and
+instructions that were published with more cycles than the figure has."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.microarchitectures import caveats
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.facts import Figures
+from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import is_simd
@@ -26,6 +28,12 @@ _SHORT = 2
 _FEW_STORES = 2
 _WORD = 16
 """Bits of an operand."""
+_SHIFTS_BY_CL = re.compile(r"s[ah][lr]|ro[lr]|sh[lr]d")
+"""Those that keep the flags if CL is 0; RCL and RCR are microcode."""
+_BEYOND = 1.1
+"""Times the figure from which a published throughput counts."""
+_LEAST = 0.1
+"""Cycles beyond the figure, for the same reason: published figures are measurements."""
 _DIFFERENT = 0.05
 """Least share of the figure that counts as a difference."""
 
@@ -38,6 +46,19 @@ class Difference(Struct, frozen=True):
     """The beginning of a sentence: which loops they are."""
     cycles: float
     """Cycles per iteration beyond the figure; negative below it."""
+
+
+class Faster(Struct, frozen=True):
+    """Instructions of one mnemonic that take longer by what is published."""
+
+    instructions: tuple[int, ...]
+    mnemonic: str
+    core: str
+    """Where it was measured: another core if nothing is published for this one."""
+    each: float
+    """Published cycles of one; most of any form."""
+    cycles: float
+    """Published cycles of all of them in an iteration."""
 
 
 def differences(prediction: Prediction) -> Iterator[Difference]:
@@ -274,3 +295,78 @@ _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _merged,
     _transferred_masks,
 )
+
+
+def faster_than_published(prediction: Prediction) -> Iterator[Faster]:
+    """One per mnemonic. Instructions that something else decides have remarks of their own."""
+    if prediction.mode is Mode.ONCE:
+        return
+    core, figure = prediction.microarchitecture, prediction.cycles_per_iteration
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for index, template in enumerate(prediction.instructions):
+        mnemonic = template.instruction.mnemonic
+        elsewhere = caveats.throughput_elsewhere(mnemonic, core)
+        source, cycles = (core, _published_cycles(template)) if elsewhere is None else elsewhere
+        has_remark = caveats.decided_by(mnemonic) or caveats.beyond_units(mnemonic, core)
+        if cycles and not has_remark:
+            found.setdefault((mnemonic, source), {})[index] = cycles
+    for (mnemonic, source), cycles_of in found.items():
+        total = sum(cycles_of.values())
+        if total > max(_BEYOND * figure, figure + _LEAST):
+            yield Faster(tuple(cycles_of), mnemonic, source, max(cycles_of.values()), total)
+
+
+def published_throughput(prediction: Prediction) -> Iterator[Assumption]:
+    """The assumption that these take the time of their units."""
+    core = prediction.microarchitecture
+    for found in faster_than_published(prediction):
+        unpublished = "" if found.core == core else f", and none is published for {core}"
+        message = (
+            f"On {found.core}, {found.mnemonic} was published with up to {found.each:.3g} cycles each, which "
+            f"its units do not explain{unpublished}: an iteration can take up to {found.cycles:.3g} cycles."
+        )
+        yield Assumption(
+            "published-throughput", message, found.instructions, {"published_cycles": found.cycles}
+        )
+
+
+def _published_cycles(template: InstructionTemplate) -> float | None:
+    """None also if all operands are one register and the record distinguishes that."""
+    facts = template.facts
+    if facts is None or not template.uops:
+        return None
+    registers = {operand.register for operand in template.instruction.operands}
+    if facts.same_register != Figures() and len(registers) == 1:
+        return None
+    return facts.base.published
+
+
+def counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
+    """At most one, with the shifts, on the core where that was measured. The flags of the iteration before
+    count too."""
+    core, cycles = prediction.microarchitecture, caveats.ZERO_COUNT_CYCLES
+    templates = prediction.instructions
+    writers: dict[str, int] = {}
+    found, reads = dict[int, str](), 0
+    for _ in range(1 if prediction.mode is Mode.ONCE else 2):
+        reads = 0
+        for index, template in enumerate(templates):
+            shift = _by_cl(template)
+            sources = {writers[flag] for flag in template.flag_inputs if flag in writers} - {-1}
+            if sources and not shift:
+                reads += 1
+                found |= {source: templates[source].instruction.mnemonic for source in sources}
+            writers |= dict.fromkeys(template.flag_outputs, index if shift else -1)
+    if found:
+        names = " and ".join(dict.fromkeys(found.values()))
+        message = (
+            f"No count in CL is zero: on {core}, an instruction that reads the flags of {names} by zero took "
+            f"{cycles} cycles longer, {reads * cycles} in an iteration."
+        )
+        yield Assumption("counts-not-zero", message, tuple(sorted(found)), {"most_cycles": reads * cycles})
+
+
+def _by_cl(template: InstructionTemplate) -> bool:
+    instruction = template.instruction
+    by_register = bool(instruction.operands) and instruction.operands[-1].register == "CL"
+    return by_register and _SHIFTS_BY_CL.fullmatch(instruction.mnemonic) is not None

@@ -75,6 +75,9 @@ class Figures(Struct, frozen=True):
     throughput: float | None = None
     """Measured cycles per independent instance. Only records of Zen+ to Zen 4, whose integer units were not
     measured, have it (M21)."""
+    published: float | None = None
+    """Published cycles per independent instance, if the units do not explain them. No rule uses it: reports
+    name it where the figure has fewer (D11)."""
 
 
 class InstructionFacts(Struct, frozen=True):

@@ -9,7 +9,7 @@ from cyclelens.analyzer.model.uops import Trait
 from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
 from cyclelens.analyzer.uops.macro_units import Draft
 
-_MICROCODE = 3
+MICROCODE = 3
 """Instructions of at least this many macro-ops are microcode."""
 _KEPT = Trait.ALONE | Trait.DIVIDES
 _LONG = 10
@@ -40,7 +40,7 @@ def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> No
     pipes = [uop for uop in computing if uop.units.mask & ~subject.alus.mask]
     if pipes:
         _hold_unit(subject, pipes, uops, measured)
-    elif macro_ops < _MICROCODE:
+    elif macro_ops < MICROCODE:
         _hold_unit(subject, computing, uops, measured)
     else:
         computing[0].busy, computing[0].traits = measured, computing[0].traits | Trait.ALONE
@@ -55,7 +55,7 @@ def lost_slots(subject: MacroInstruction, macro_ops: int) -> int:
     measured, width = subject.prepared.figures.throughput, subject.issue_width
     if not subject.rules.microcode_keeps_dispatch or measured is None or subject.branch:
         return 0
-    microcode = macro_ops >= _MICROCODE or (measured >= _MICROCODE - 1 and not subject.memory)
+    microcode = macro_ops >= MICROCODE or (measured >= MICROCODE - 1 and not subject.memory)
     if not microcode or measured > _LONG or set(subject.reads) & set(subject.writes):
         return 0
     if subject.prepared.figures.divider_cycles:

@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperH
 from cyclelens.analyzer.model.units import Role, UnitSet
 from cyclelens.analyzer.model.uops import Trait, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Prepared
-from cyclelens.analyzer.uops.registers import canonical, is_simd, width
+from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from cyclelens.analyzer.uops.vector_domains import domain_traits
 
 _MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
@@ -126,8 +126,9 @@ class MacroInstruction:
             return False
         if all(is_simd(register) for register in self.registers):
             return True
-        # A copy of RSP is an ALU operation.
-        return self.width in (32, 64) and self.registers[1] not in ("RSP", "ESP")
+        # Copies of RSP and of segment registers are ALU operations.
+        source = self.registers[1]
+        return self.width in (32, 64) and is_general_purpose(source) and source not in ("RSP", "ESP")
 
     def shares_address(self, k: int) -> bool:
         """True if a load and a store of its memory operand share an address (M43)."""

@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import MacroOps, MemoryAccess, Trait, UopTemplate, Value, ValueKind
-from cyclelens.analyzer.uops.held import hold, lost_slots
+from cyclelens.analyzer.uops.held import MICROCODE, hold, lost_slots
 from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
 from cyclelens.analyzer.uops.macro_latencies import (
     FP_ADD_FAMILY,
@@ -413,8 +413,7 @@ class _Expander(MacroInstruction):
 
     def _rest(self, uops: list[Draft], outputs: list[tuple[str, int, Value]]) -> list[Draft]:
         """Adds results that no uop makes, and occupies the core for instructions that block it."""
-        figures = self.prepared.figures
-        facts = self.prepared.facts
+        facts, figures = self.prepared.facts, self.prepared.figures
         if self.mnemonic in _ENDS_GROUP:
             uops = [uop for uop in uops if uop.kind is UopKind.LOAD]
             busy = 6 if self.mnemonic == "vzeroall" else max(1.0, figures.throughput or 0)
@@ -440,7 +439,8 @@ class _Expander(MacroInstruction):
         missing = [value for _, _, value in outputs if value not in made and value[1] != "RSP"]
         if missing and uops:
             uops[-1].outputs += [(value, 1) for value in missing]
-        if long and (facts.locked or self.memory or long >= _LONG_THROUGHPUT):
+        microcode = figures.throughput is None and (figures.retire_slots or 1) >= MICROCODE
+        if long and (facts.locked or self.memory or microcode or long >= _LONG_THROUGHPUT):
             for uop in uops:
                 if uop.kind in (UopKind.STORE_ADDRESS, UopKind.COMPUTE) and uop.units.mask:
                     uop.busy, uop.traits = long, uop.traits | Trait.ALONE

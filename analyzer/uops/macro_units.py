@@ -30,6 +30,9 @@ _SHIFT_UNITS = SHIFTS | frozenset(
 _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
 _ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", *DOUBLE_SHIFTS))
 """On registers, only one of these begins per cycle, although their units could accept more (M9)."""
+_RENAMED_BITS = 32
+"""Fewest bits of registers that the renamer exchanges."""
+_SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
 _LOADS_ALONE = ("mov", "movzx", "movbe")
 _EIGHTHS = 8
 _LONG_CONSTANT = 32
@@ -134,6 +137,8 @@ def _repaired(
     wide = subject.units.named(subject.rules.wide_constant_units)
     if mnemonic in ("mov", "movabs") and decoded.immediate is not None and not subject.memory:
         integer = [wide if decoded.immediate_bits == 64 else subject.alus]
+    if mnemonic == "mov" and subject.width >= _RENAMED_BITS and _SEGMENTS.intersection(subject.registers[1:]):
+        integer = [subject.only(subject.loads)]
     if mnemonic == "lea" and decoded.operands[1].base == "RIP":
         integer = [wide if subject.rules.units_by_mnemonic else subject.alus]
     if subject.memory and not subject.vector and subject.rules.units_by_mnemonic:
@@ -144,7 +149,7 @@ def _repaired(
             integer = [subject.alus]
         if mnemonic in ("mov", "push") and subject.writes:
             integer = []
-    if mnemonic == "pop" or (mnemonic == "xchg" and not subject.memory):
+    if mnemonic == "pop" or (mnemonic == "xchg" and not subject.memory and subject.width >= _RENAMED_BITS):
         integer = []
     if subject.vector and subject.writes and not vector:
         vector = [subject.store_pipes]

@@ -22,6 +22,9 @@ FOUR_CHANGES = "830701834708018347100183471801"
     ("rule", "code", "mode", "measured"),
     [
         ("M23: no NOP shares with a vector operation", 6 * "c5f1fec290" + "90", "loop", 2.17),
+        ("M7: a segment register is not renamed", "8cd88cc3", "loop", 2.00),
+        ("M7: and leaves the ALUs to others", "8cd86bda036bf205", "loop", 2.00),
+        ("M7: nor is one of 16 bits", "668cd8668cc3", "loop", 2.00),
         ("M28: a byte beside another chunk", "884500884520", "copies", 2.00),
         ("M28: bytes of two chunks in turn", "884500884520884508884528", "loop", 4.00),
         ("M28: bytes in groups by chunk", "884500884508884520884528", "loop", 2.00),
