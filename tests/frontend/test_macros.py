@@ -249,6 +249,34 @@ m 0
 m 1
 ret
 """,
+    "exitm in repetitions": r"""
+.macro m x
+.rept 3
+nop
+.if \x
+.exitm
+.endif
+hlt
+.endr
+ret
+.endm
+m 0
+m 1
+.irp n, 1, 2, 3
+.byte \n
+.if \n == 2
+.exitm
+.endif
+leave
+.endr
+.rept 2
+.rept 2
+nop
+.exitm
+.endr
+ret
+.endr
+""",
     "purgem": r"""
 .macro ret
 nop

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.statements.prefixes import PREFIXES
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import AssembledFile
+from testkit.gnu_as import AS, assembled, refused
 
 Region = Callable[..., AssembledFile]
 
@@ -91,3 +94,48 @@ def test_a_jump_with_prefixes_closes_a_loop(jump: str) -> None:
     assembled = assemble(f"f: ret\n1: nop\n{jump} 1b\nret\n", SourceOptions(regions=Regions.LOOPS))
     assert [region.first_line for region in assembled.regions] == [1]
     assert not assembled.problems
+
+
+AFTER = (
+    *(
+        "addl %eax, (%rdi)",
+        "movsb",
+        "jmp .",
+        "jne .",
+        "call outside",
+        "loop .",
+        "jrcxz .",
+        "xchg %eax, (%rdi)",
+    ),
+    *("xchg (%rdi), %eax", "movl $0, (%rdi)", "mov (%rax), %ebx", "nop", "ret", "bsf %ax, %bx", "push %r9"),
+    *("bsr %rax, %rbx", "fxsave (%rax)", "xsavec (%rax)", "add %eax, %ebx", "mov (%eax), %r9d", "pause"),
+    *("pxor %xmm0, %xmm1", "xcryptecb", "mov %ss:(%rax), %ebx", "cmpxchg8b (%rax)", "crc32b %al, %ebx"),
+)
+SOME = (
+    *("lock", "repne", "rep", "xacquire", "xrelease", "bnd", "notrack", "cs", "fs", "data16", "addr32"),
+    *("rex", "rex.w", "rex.b", "rex.wrxb"),
+)
+NOT_SAID = ("would make", "short form", "16-bit distance")
+"""Of what only this project refuses: bytes that GNU as writes, but that processors read as something else."""
+
+
+@pytest.mark.skipif(AS is None, reason="GNU as is not installed")
+@pytest.mark.parametrize("first", ["", *SOME])
+def test_every_prefix_and_every_pair_are_those_of_gnu_as(first: str) -> None:
+    """Which of them it takes before which instruction, and in which order it writes them."""
+    lines = [
+        f"{first} {second} {text}".lstrip() for second in (SOME if first else PREFIXES) for text in AFTER
+    ]
+    marked = "\n".join(["# cyclelens-begin", *lines, "# cyclelens-end"])
+    ours = assemble(marked, SourceOptions(syntax="att", allow_external_programs=False))
+    said = {lines[each.line - 1]: each.message for each in ours.problems if each.severity == "error"}
+    code: defaultdict[str, bytes] = defaultdict(bytes)
+    for line in (line for region in ours.regions for line in region.lines):
+        code[lines[line.line - 1]] += line.code
+    compared = [text for text in lines if not any(words in said.get(text, "") for words in NOT_SAID)]
+    assert len(compared) > len(lines) / 2
+    assert said.keys() & set(compared) == refused("att", lines).keys() & set(compared)
+    theirs = assembled("att", lines)
+    assert {text: code[text] for text in compared if text not in said} == {
+        text: theirs[text] for text in compared if text not in said
+    }

@@ -315,8 +315,8 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
         near = None if is_short else near
     is_nasm = dialect.is_nasm
     return JumpForms(
-        None if short is None else prefixed(prefix, short, is_nasm=is_nasm),
-        None if near is None else prefixed(prefix, near, is_nasm=is_nasm),
+        None if short is None else prefixed(prefix, short, is_nasm=is_nasm, is_jump=True),
+        None if near is None else prefixed(prefix, near, is_nasm=is_nasm, is_jump=True),
     )
 
 

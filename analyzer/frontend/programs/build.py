@@ -100,10 +100,7 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
             and not state.condition.active
             and not conditions.EDGE.match(item.text)
         ):
-            # Skipped text may contain a macro with conditions of its own.
-            if block_edge(item.text, inside=False)[0] == "macro":
-                ends = _block_ends(raw) if ends is None else ends
-                position = ends.get(position - 1, position - 1) + 1
+            # Those of a macro within count, too.
             continue
         statement = _statement(part, item)
         part.statements.append(statement)
@@ -204,6 +201,12 @@ def _expand_macro(
     part.expanded_text += sum(len(made.text) for made in expanded)
     open_before = state.condition.depth if state.condition else 0
     _read(part, expanded, cancel, depth + 1)
+    _leave(part, open_before)
+
+
+def _leave(part: ParsedChunk, open_before: int) -> None:
+    """Close the conditions that an expansion has opened: only ``.exitm`` may leave them open."""
+    state = part.state
     while state.condition is not None and state.condition.depth > open_before:
         if not part.left:
             conditions.refuse_open(state.condition.statement)
@@ -238,6 +241,7 @@ def _repeat(
         part.is_limited = True
         return False
     statement.kind = StatementKind.NOTHING
+    open_before = part.state.condition.depth if part.state.condition else 0
     for value in values:
         if before + len(part.statements) > MAXIMUM_STATEMENTS:
             part.is_limited = True
@@ -257,6 +261,9 @@ def _repeat(
                 part.forget_measured()
                 return True
         _read(part, repeated, cancel, depth + 1)
+        if part.left:
+            _leave(part, open_before)
+            break
     return True
 
 

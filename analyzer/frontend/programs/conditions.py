@@ -57,7 +57,7 @@ def follow(part: ParsedChunk, statement: Statement) -> None:
         statement.kind = StatementKind.NOTHING
         if name == "endif":
             state.condition = current.outer
-        elif current.known:
+        elif current.taken is not None:
             possible = not current.taken and (current.outer is None or current.outer.active)
             met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
             state.condition = replace(current, active=met, taken=current.taken or met)
@@ -71,7 +71,7 @@ def follow(part: ParsedChunk, statement: Statement) -> None:
     if holds is None:
         statement.kind = StatementKind.DIRECTIVE
         statement.refusal = "This condition cannot be evaluated here: all of its branches are read."
-        state.condition = Condition(statement, True, True, current, depth, known=False)
+        state.condition = Condition(statement, True, None, current, depth)
         return
     state.condition = Condition(statement, holds, holds, current, depth)
 

@@ -103,12 +103,10 @@ class Condition(Struct, frozen=True):
     statement: Statement
     active: bool
     """This branch is assembled; never true inside an inactive branch."""
-    taken: bool
-    """One of the branches was active."""
+    taken: bool | None
+    """One of the branches was active. None if the condition cannot be evaluated here; then all are read."""
     outer: Condition | None
     depth: int
-    known: bool = True
-    """False if the condition cannot be evaluated here; then all branches are read."""
 
 
 class _SymbolValue(Struct, frozen=True):
@@ -178,7 +176,7 @@ class ParsedChunk(ParsedText, eq=False):
     is_measured: bool = False
     """Something depends on sizes of statements."""
     left: bool = False
-    """`.exitm` was reached: the rest of this expansion is skipped."""
+    """`.exitm` was reached: the rest of this expansion or repetition is skipped."""
     _latest: dict[str, Assigned] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
     _sources: set[str] = field(default_factory=set)

@@ -71,6 +71,7 @@ _WITHOUT_LOCK = r"(?:xchg|mov)[bwlq]?"
 _LOCKING = frozenset(["lock", "xacquire", "xrelease"])
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Groups of prefixes of which one may be used, in GNU as's order."""
+_KINDS_OF_JUMPS = (*_KINDS[1:3], _KINDS[0], *_KINDS[3:])
 _VIA = (b"\xf3\x0f\xa6", b"\xf3\x0f\xa7")
 """Instructions of VIA's processors that always repeat: GNU as ignores REP, and NASM puts a written prefix in
 the place of theirs."""
@@ -125,9 +126,9 @@ def before_jump(prefix: bytes, mnemonic: str, *, has_short: bool, has_near: bool
     return bytes(byte for byte in prefix if byte not in ignored), is_narrow
 
 
-def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
-    """An instruction with prefixes in GNU as's order: segment, address size, operand size, repeat, lock, REX.
-    NASM puts repeat and lock first. Raises OperandError."""
+def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False, is_jump: bool = False) -> bytes:
+    """An instruction with prefixes in GNU as's order: segment (of a direct jump behind the sizes), address
+    size, operand size, repeat, lock, REX. NASM puts repeat and lock first. Raises OperandError."""
     if not prefix:
         return code
     if is_nasm:
@@ -145,9 +146,8 @@ def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
         legacy = legacy.replace(b"\xf3", b"")
         _check_kinds(legacy + rest[:1])
     _check_kinds(legacy)
-    legacy = bytes(
-        sorted(legacy, key=lambda byte: next(at for at, kind in enumerate(_KINDS) if byte in kind))
-    )
+    kinds = _KINDS_OF_JUMPS if is_jump else _KINDS
+    legacy = bytes(sorted(legacy, key=lambda byte: next(at for at, kind in enumerate(kinds) if byte in kind)))
     rex = bytes(byte for byte in prefix if _is_rex(byte))
     if rex:
         at = len(rest) - len(rest.lstrip(b"\xf2\xf3\xf0"))
