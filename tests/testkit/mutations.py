@@ -27,7 +27,9 @@ WORDS = (
     ),
     *("#define A B", '#include "x"', "#if", "#endif", "# cyclelens-begin x arch=?", "# cyclelens-end"),
     *("# LLVM-MCA-BEGIN", "# LLVM-MCA-END", "# OSACA-BEGIN", "movl $111, %ebx", ".byte 100,103,144"),
+    *("7" * 4_400, f".octa {'7' * 4_400}", f"$0x{'f' * 4_400}"),
 )
+"""What is put in. Python itself converts no more than 4,300 decimal digits."""
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789$%(), +-[]")
 """Characters that keep a statement a statement: what is wrong with it is wrong on its line."""
 
