@@ -9,7 +9,7 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.statements.prefixes import PREFIXES
 from cyclelens.analyzer.model.analysis_options import SourceOptions
-from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.source import AssembledFile
 from testkit.gnu_as import AS, assembled, refused
 
@@ -127,7 +127,7 @@ def test_every_prefix_and_every_pair_are_those_of_gnu_as(first: str) -> None:
         f"{first} {second} {text}".lstrip() for second in (SOME if first else PREFIXES) for text in AFTER
     ]
     marked = "\n".join(["# cyclelens-begin", *lines, "# cyclelens-end"])
-    ours = assemble(marked, SourceOptions(syntax="att", allow_external_programs=False))
+    ours = assemble(marked, SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))
     said = {lines[each.line - 1]: each.message for each in ours.problems if each.severity == "error"}
     code: defaultdict[str, bytes] = defaultdict(bytes)
     for line in (line for region in ours.regions for line in region.lines):

@@ -65,7 +65,6 @@ class TextSoFar(Struct, eq=False):
     def _take_in(self, read: Sequence[ParsedText], part: ParsedText) -> None:
         if self._is_open:
             self._program.statements.pop()
-            self._is_open = False
         while self._parts < len(read):
             whole = read[self._parts]
             if self._taken == (0, 0, 0, 0):
@@ -74,10 +73,9 @@ class TextSoFar(Struct, eq=False):
                 self._add(whole, whole.statements)
             self._parts += 1
             self._taken = (0, 0, 0, 0)
-        if part.statements:
-            self._add(part, part.statements[:-1])
-            self._program.statements.append(part.statements[-1])
-            self._is_open = True
+        self._add(part, part.statements[:-1])
+        self._program.statements.append(part.statements[-1])
+        self._is_open = True
 
     def _add(self, part: ParsedText, statements: Sequence[Statement]) -> None:
         """Add what was not taken yet of these statements, and all labels and symbols so far."""

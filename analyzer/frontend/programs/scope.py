@@ -66,7 +66,6 @@ class StatementScope(Struct):
     """An expression divides by zero, which GNU as treats as a division by one."""
     looks_again: bool = False
     """A symbol set to another symbol's name has that symbol's current value."""
-    _depth: int = 0
 
     @property
     def names_registers(self) -> bool:
@@ -102,7 +101,7 @@ class StatementScope(Struct):
         """Value of an expression once the whole text is parsed. Raises ExpressionError."""
         return self.places.final(text, self.index, self.dot) if self.places is not None else LATER
 
-    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool) -> int:
         """Placeholder for an expression without a constant value."""
         if self.places is None:
             return base
@@ -133,7 +132,7 @@ class StatementScope(Struct):
                 message = f"How GNU as encodes this jump is unclear: set the symbols of '{name}' further up."
                 raise ExpressionError(message)
 
-    def _value(self, found: Assignment) -> ExpressionValue:
+    def _value(self, found: Assignment, depth: int = 0) -> ExpressionValue:
         self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:
@@ -142,19 +141,15 @@ class StatementScope(Struct):
             named = self.program.first_assignment(value.symbol) if value.symbol else None
             if named is not None and not (self.looks_again and named.place < self.index):
                 named = None
-            if named is None or self._depth > _MAXIMUM_DEPTH:
+            if named is None or depth > _MAXIMUM_DEPTH:
                 return value
-            self._depth += 1
-            more = self._value(named)
-            self._depth -= 1
+            more = self._value(named, depth + 1)
             return replace(more, constant=more.constant + value.constant)
-        if self._depth > _MAXIMUM_DEPTH:
-            return LATER
         self.is_fleeting = True
+        # So its symbols have values: this goes no deeper.
         self.program.check_known(found)
         index = self.index if found.assigned.is_repeated else found.place
-        inner = StatementScope(self.program, index, self.distance_at, _depth=self._depth + 1)
-        return inner.evaluate(found.assigned.text)
+        return StatementScope(self.program, index, self.distance_at).evaluate(found.assigned.text)
 
     def _distance(self, first: str, second: str) -> int | None:
         if self.distance_at is None:

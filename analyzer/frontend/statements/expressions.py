@@ -175,8 +175,7 @@ class _ExpressionParser:
         section: str | None,
         divided_by_zero: Callable[[], None] | None,
     ) -> None:
-        self._tokens = tokens
-        self._position = 0
+        self._tokens = tokens[::-1]
         self._lookup = lookup
         self._distance = distance
         self._section = section
@@ -186,7 +185,7 @@ class _ExpressionParser:
 
     def peek(self) -> str | None:
         """Text of the next token; None at the end."""
-        return self._tokens[self._position][1] if self._position < len(self._tokens) else None
+        return self._tokens[-1][1] if self._tokens else None
 
     def binary(self, lowest: int, depth: int) -> ExpressionValue:
         left = self._unary(depth)
@@ -194,7 +193,7 @@ class _ExpressionParser:
             operator = self.peek()
             if operator is None or self._precedence.get(operator, -1) < lowest:
                 return left
-            self._position += 1
+            self._tokens.pop()
             right = self.binary(self._precedence[operator] + 1, depth + 1)
             if self._words:
                 _check_intel(operator, left, right)
@@ -205,16 +204,15 @@ class _ExpressionParser:
     def _unary(self, depth: int) -> ExpressionValue:
         if depth > _MAXIMUM_DEPTH:
             raise ExpressionError("The expression is nested too deeply.")
-        if self._position >= len(self._tokens):
+        if not self._tokens:
             raise ExpressionError("An operand is missing.")
-        kind, text = self._tokens[self._position]
-        self._position += 1
+        kind, text = self._tokens.pop()
         if kind == "operator":
             if text == "(":
                 inner = self.binary(0, depth + 1)
                 if self.peek() != ")":
                     raise ExpressionError("A closing parenthesis is missing.")
-                self._position += 1
+                self._tokens.pop()
                 return inner
             if text not in "+-~!":
                 raise ExpressionError(f"'{text}' is not expected here.")

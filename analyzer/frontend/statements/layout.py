@@ -182,7 +182,7 @@ def _spread_doubt(section: Section) -> bool:
     open_branches = _open_branches_of_nasm if section.is_nasm else _open_branches
     doubtful.update(open_branches(section, least, most))
     section.doubtful = frozenset(doubtful)
-    return section.doubtful != before
+    return bool(doubtful - before)
 
 
 def _branches(section: Section) -> Iterator[tuple[int, int, int, int, int]]:

@@ -46,7 +46,7 @@ class Scope(Protocol):
         """The register (lower case, without ``%``) that a name stands for (``a = %rax``); None if it does
         not."""
 
-    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool) -> int:
         """Placeholder for an expression without a constant value: ``base`` plus a small number, the same for
         the same symbol and far apart for different ones. ``base`` is 0 for RIP-relative values."""
 

@@ -80,5 +80,5 @@ class _AsWritten(Scope):
     def register(self, name: str) -> str | None:
         return self._scope.register(symbol_of(self._apart.written(name)))
 
-    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool) -> int:
         return self._scope.stand_in(self._apart.written(text), value, base, immediate=immediate)
