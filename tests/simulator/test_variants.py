@@ -5,9 +5,15 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Binding, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator.run_request import RunRequest
+from cyclelens.analyzer.simulator.variants import unbound
 from msgspec.structs import replace
+from testkit.blocks import block_of, store
 from testkit.simulated import cycles, rows_of, simulated
 
 ADD_CHAIN = "4801d8"  # add rax, rbx
@@ -228,3 +234,29 @@ def test_a_word_is_no_choice(name: str) -> None:
     """Rules ask for members: a word would be followed by none of them."""
     with pytest.raises(TypeError, match=name):
         ModelOptions(**{name: "same"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("code", "published", "freed"),
+    [
+        (4 * "8d4301", 2.0, 1.5),  # lea eax, [rbx+1]: ports 1 and 5; without them predecoding limits it
+        ("480fafc3480fafcb480fafd3", 3.0, 3.0),  # three products: port 1 alone
+        (5 * "488b06", 2.5, 2.5),  # mov rax, [rsi]
+        (2 * "488906", 2.0, 2.0),  # mov [rsi], rax
+        ("0f5ec10f5ed1", 11.0, 11.0),  # two divps, one after the other in the divider
+    ],
+)
+def test_only_uops_that_could_take_another_unit_need_not_wait(
+    code: str, published: float, freed: float
+) -> None:
+    block, core = (
+        block_of(code, "SKL", loop=False, options=PUBLISHED),
+        variant(registry.get("SKL"), PUBLISHED),
+    )
+    figures = [
+        simulate(
+            block, each, request=RunRequest(), options=PUBLISHED, caches=store().caches
+        ).cycles_per_iteration
+        for each in (core, unbound(core))
+    ]
+    assert figures == [published, freed]

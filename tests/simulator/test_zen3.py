@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from testkit.simulated import in_mode
+from testkit.simulated import in_mode, simulated
 
 NOP = "0f1f00"
 IDIOMS = "".join(f"66{'45' if n > 7 else ''}0fef{0xC0 + 9 * (n % 8):02x}" for n in range(12))
@@ -139,3 +139,16 @@ def test_single_instructions(text: str, code: str, mode: str, measured: float) -
 def test_macro_ops_of_an_instruction(rule: str, code: str, measured: float) -> None:
     """In copies; one macro-op among 24 NOPs takes 4.18 cycles, two 4.35."""
     assert in_mode("ZEN3", code, "copies") == pytest.approx(measured, rel=0.02), rule
+
+
+@pytest.mark.parametrize(
+    ("code", "merging"),
+    [
+        ("894500894520", [0, 0]),  # four bytes each
+        ("884500894520", [17 / 18, 0]),  # a byte beside another chunk: all but the first of 18 rounds
+        ("884500884520884508884528", [1, 0, 0, 0]),
+    ],
+)
+def test_how_many_stores_of_a_round_wait_to_be_merged(code: str, merging: list[float]) -> None:
+    """M28, as if those that have not left by the end behaved like the others."""
+    assert list(simulated(code, "ZEN3").merging_stores) == pytest.approx(merging)
