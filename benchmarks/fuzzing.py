@@ -6,7 +6,8 @@
     python benchmarks/fuzzing.py core [--count 100000] [--seed N]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
-`lines` edits single statements, ten per text, between valid ones; `files` edits whole files of examples/ and
+`lines` edits single statements, ten per text, between valid ones, and gives one of them a number of up to
+10,000 digits; `files` edits whole files of examples/ and
 of the packages of corpora.py; `programs` generates programs, compares their bytes with those of GNU as and
 NASM, and reduces those that differ; `core` gives the simulator cores and blocks with values out of range
 (with `dev/test --checked`, its build sees every index out of range); `guided` lets Atheris search for texts
@@ -50,7 +51,7 @@ with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUID
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
     from testkit.differential import COMMANDS, Comparison, compare, reduced
     from testkit.face_mutations import mutated_case
-    from testkit.mutations import PLAIN, mutate, mutate_file, violations
+    from testkit.mutations import NUMBERED, PLAIN, lengthened, mutate, mutate_file, violations
     from testkit.programs import LANGUAGES, Program, random_program
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
@@ -99,7 +100,8 @@ def lines(count: int, source: random.Random) -> Log:
     originals = {syntax: list(_statements(syntax)) for syntax in GOOD}
     for _ in range(count // 10):
         syntax = source.choice(tuple(GOOD))
-        edited = [mutate(source.choice(originals[syntax]), source) for _ in range(10)]
+        edited = [mutate(source.choice(originals[syntax]), source) for _ in range(9)]
+        edited.append(lengthened(source.choice((*NUMBERED, *originals[syntax])), source))
         body = [line for one in edited for line in (one, GOOD[syntax])]
         text = "\n".join(["# cyclelens-begin last", *body, "# cyclelens-end"])
         started = time.process_time()

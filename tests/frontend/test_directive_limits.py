@@ -72,7 +72,12 @@ PADDING = {
     "y = 1\n.eqv a, y+1\n.equ b, y+1\n.set c, y+1\n.equiv d, y+1\ny = 5\n.byte a, b, c, d": "06020202",
     "1: nop\n.equ x, 1f - 1b\nnop\n1: nop\nnop\n1: .byte x\n1: nop": "909090900290",
     "nop\n.skip a-b\na: nop\nb: nop": "909090",  # negative for good
-    **{f".{name} -1\nnop": "90" for name in ("dcb.w", "fill", "zero", "skip")},
+    # A count has a sign, also if it is written as 2^63 or more.
+    **{
+        f".{name} {count}\nnop": "90"
+        for name in ("dcb.w", "fill", "zero", "skip")
+        for count in (-1, (1 << 64) - 1, 1 << 63)
+    },
 }
 
 SETTLING = {
@@ -122,6 +127,11 @@ REFUSED = {
     ".ascii \"abc": "A string is not closed.",
     ".float x": "'x' is not a floating-point number.",
     ".float 1e99": "'1e99' is not a floating-point number.",
+    **dict.fromkeys(
+        (f".{text}" for name in ("dcb.w {}", "fill {}, 8", "zero {}", "skip {}", "fill 4097, 1")
+         for text in (name.format(4097), name.format((1 << 63) - 1))),
+        "More than 4096 bytes of one statement are not supported inside of a region.",
+    ),
     "nop\n.org 0\nnop": ".org cannot move backwards in GNU as.",
     ".macro\n.endm": "A macro needs a name.",
     ".macro m 1\n.endm": "'1' is not a macro parameter.",

@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from testkit.mutations import PLAIN, WORDS, mutate, mutate_file, violations
+from testkit.mutations import DIGITS, NUMBERED, PLAIN, WORDS, lengthened, mutate, mutate_file, violations
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))
 EXTRA = [
@@ -40,6 +40,14 @@ def test_mutated_lines_never_break_anything() -> None:
         chosen = [mutate(source.choice(lines + EXTRA), source) for _ in range(10)]
         text = "\n".join(["# cyclelens-begin last", *chosen, "# cyclelens-end"])
         assert list(violations(text, assemble(text, SourceOptions(syntax=source.choice(list(Syntax)))))) == []
+
+
+def test_numbers_of_any_length_are_answered() -> None:
+    source = random.Random(20261130)
+    for _ in range(2):
+        lines = [lengthened(line, source) for line in NUMBERED for _ in DIGITS]
+        text = "\n".join(["# cyclelens-begin last", *lines, "# cyclelens-end"])
+        assert list(violations(text, assemble(text, SourceOptions(allow_external_programs=False)))) == []
 
 
 def test_mutated_files_never_break_anything() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
@@ -27,9 +28,21 @@ WORDS = (
     ),
     *("#define A B", '#include "x"', "#if", "#endif", "# cyclelens-begin x arch=?", "# cyclelens-end"),
     *("# LLVM-MCA-BEGIN", "# LLVM-MCA-END", "# OSACA-BEGIN", "movl $111, %ebx", ".byte 100,103,144"),
-    *("7" * 4_400, f".octa {'7' * 4_400}", f"$0x{'f' * 4_400}"),
 )
-"""What is put in. Python itself converts no more than 4,300 decimal digits."""
+NUMBERED = (
+    ".octa 1",
+    ".byte 1, 2",
+    ".set n, 5",
+    ".if 1",
+    ".endif",
+    ".p2align 4",
+    ".skip 3",
+    "x = 7",
+    ".float 1",
+)
+"""Statements that are little but numbers."""
+DIGITS = (20, 999, 1_001, 4_300, 4_301, 10_000)
+"""How many a number gets. Python itself converts at most 4,300 decimal ones."""
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789$%(), +-[]")
 """Characters that keep a statement a statement: what is wrong with it is wrong on its line."""
 
@@ -51,6 +64,12 @@ def mutate(line: str, source: random.Random) -> str:
         else:
             del characters[position]
     return "".join(characters)
+
+
+def lengthened(line: str, source: random.Random) -> str:
+    """A line whose first number has very many digits."""
+    digits = source.choice("7f") * source.choice(DIGITS)
+    return re.sub(r"\d+", "0x" * (digits[0] == "f") + digits, line, count=1)
 
 
 def mutate_file(lines: Sequence[str], others: Sequence[str], source: random.Random) -> str:

@@ -282,7 +282,7 @@ class RegionCode(Struct):
 
     def _filling(self, index: int, content: RepeatedBytes | SizedDirective) -> bytes:
         if isinstance(content, RepeatedBytes):
-            if len(content) > MAXIMUM_BYTES:
+            if content.size > MAXIMUM_BYTES:
                 raise RefusedStatement("not-supported", _TOO_MUCH)
             return content.unit * content.count
         size = self._size(index)

@@ -161,7 +161,7 @@ class Layouts(Struct):
                 return Element(ElementKind.BRANCH, near, near)
             return Element(ElementKind.BRANCH, short, near) if short and near else short or near
         if isinstance(content, RepeatedBytes):
-            return len(content)
+            return content.size
         if isinstance(content, Alignment):
             if content.boundary == 1:
                 return 0

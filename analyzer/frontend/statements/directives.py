@@ -162,7 +162,9 @@ class RepeatedBytes(Struct, frozen=True):
     unit: bytes
     count: int
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """Bytes: more than ``len`` could give, if the text says so."""
         return len(self.unit) * self.count
 
 
@@ -280,7 +282,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | RepeatedBytes | SizedDir
             raise OperandError(f".{name} takes a count and perhaps a number.")
         value = _constant(arguments[1], scope) if len(arguments) > 1 else 0
         unit = (value % (1 << 8 * size)).to_bytes(size, "little")
-        return RepeatedBytes(unit, max(_constant(arguments[0], scope), 0))
+        return RepeatedBytes(unit, _count(_constant(arguments[0], scope)))
     if name == "fill":
         numbers = [_constant(argument, scope) for argument in arguments[1:]]
         size, value = (*numbers, *(1, 0)[len(numbers) :])[:2]
@@ -295,10 +297,15 @@ def data(name: str, text: str, scope: Scope) -> bytes | RepeatedBytes | SizedDir
         raise OperandError(f".{name} takes a size and perhaps a byte to fill with.")
     count = _value(arguments[0], scope) if arguments else ExpressionValue(0)
     return (
-        RepeatedBytes(unit, max(count.constant, 0))
+        RepeatedBytes(unit, _count(count.constant))
         if count.is_constant
         else SizedDirective("skip", arguments[0], unit)
     )
+
+
+def _count(number: int) -> int:
+    """A count as GNU as takes it: with a sign, and none if it is negative."""
+    return number if 0 <= number < 1 << 63 else 0
 
 
 def leb128(name: str, number: int) -> bytes:
