@@ -14,6 +14,7 @@ from cyclelens.analyzer.frontend.programs.program import (
     here,
     register_of,
 )
+from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, NASM, Dialect
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue
 
@@ -227,6 +228,37 @@ def test_a_weak_symbol_may_be_replaced_also_under_another_name_in_intel_syntax(
     ):  # fmt: skip
         assert made.may_be_replaced(text, index) is may, text
     assert not program((0, ParsedText(statements(0)))).may_be_replaced("w", 0)
+
+
+def test_a_statement_that_asks_for_no_place_means_the_same_in_every_text() -> None:
+    part = ParsedText(
+        statements(0, 1, 2),
+        [("a", label(0)), ("b", label(1))],
+        [("k", 0, assigned("5", ExpressionValue(5))), ("d", 0, assigned("b-a"))],
+    )
+    made = program((0, part))
+
+    def read(text: str) -> tuple[ExpressionValue, StatementScope]:
+        scope = StatementScope(made, 2, lambda first, second, index: 7)
+        return scope.evaluate(text), scope
+
+    for text, value, is_fleeting in (
+        ("k+1", ExpressionValue(6), False),
+        ("a", ExpressionValue(0, "a"), False),
+        ("b-a", ExpressionValue(7), True),
+        ("d", ExpressionValue(7), True),
+        (".", ExpressionValue(0, here(2)), True),
+        ("k/0", ExpressionValue(5), True),
+    ):
+        found, scope = read(text)
+        assert (found, scope.is_fleeting) == (value, is_fleeting), text
+        assert (scope.divides_by_zero, scope.looks_ahead, scope.looks_again) == (text == "k/0", False, False)
+    assert read("k+a")[1].asked == {"k", "a"}
+    assert StatementScope(made, 2).evaluate("b-a").later
+    scope = StatementScope(made, 2)
+    assert (scope.is_set("k"), scope.is_set("a"), scope.is_set("q")) == (True, False, False)
+    assert (scope.register("k"), scope.names_registers, scope.is_whole, scope.dot) == (None, False, False, 0)
+    assert scope.stand_in("a", ExpressionValue(0, "a"), 77, immediate=False) == 77
 
 
 def test_a_part_lists_its_sections_and_answers_once() -> None:

@@ -127,6 +127,12 @@ def test_a_jump_back_is_short_up_to_128_bytes(is_nasm: bool, between: int, size:
 
 
 @BOTH
+def test_what_has_no_known_size_takes_the_least_room(is_nasm: bool) -> None:
+    made = laid_out(1, ANYTHING, 2, INSTRUCTION, 3, Element(ElementKind.UNKNOWN, 4, 9), 0, is_nasm=is_nasm)
+    assert (made.sizes, made.starts, made.end()) == ([0, 0, 4], [0, 1, 3, 10], 10)
+
+
+@BOTH
 def test_a_jump_without_a_known_target_is_long(is_nasm: bool) -> None:
     made = laid_out(1, JUMP, 2, (LONG, place(0)), 3, is_nasm=is_nasm)
     assert (made.sizes, made.starts, made.end()) == ([5, 5], [0, 6, 13], 16)

@@ -7,9 +7,12 @@ from collections import Counter
 
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.units import Role, UopKind
-from cyclelens.analyzer.model.uops import InstructionTemplate, MacroOps, UopTemplate, ValueKind
+from cyclelens.analyzer.model.macro_ops import LoadQueue, StoreGathering
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role, UnitSet, UopKind
+from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps, UopTemplate, ValueKind
 from cyclelens.analyzer.simulator.core import simulate
+from cyclelens.analyzer.simulator.failures import SimulationStuck
 from msgspec.structs import replace
 from testkit.blocks import block_of
 from testkit.face_mutations import mutated_case
@@ -133,3 +136,110 @@ def test_an_input_may_be_needed_before_the_uop_begins(name: str) -> None:
     block = block_of("660f3a61c10149ffcf75f5", name, loop=True)
     assert any(late < 0 for uop in block.instructions[0].uops for late in uop.late)
     assert simulate(block, registry.get(name)).cycles_per_iteration >= 3.0
+
+
+def _refusal(block: Block, core: Microarchitecture) -> str:
+    """What is said of the block on the core; empty if the stages can count with it, however long it takes."""
+    try:
+        simulate(block, core)
+    except ValueError as error:
+        return str(error)
+    except SimulationStuck:
+        pass
+    return ""
+
+
+MOST_TIME = 1 << 20
+LIMITS: dict[str, tuple[int, int, str]] = {
+    "mite_uops": (1, 1 << 12, "number of decoded uops"),
+    "ms_uops": (0, 1 << 12, "number of microcode uops"),
+    "available_simple_decoders": (0, 1 << 12, "number of simple decoders"),
+    "tp": (0, MOST_TIME, "throughput"),
+    "tp_after_wait": (0, MOST_TIME, "throughput after a wait"),
+    "rsp_change": (-(1 << 20), 1 << 20, "step of the stack pointer"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_the_last_values_in_range_are_taken_and_the_next_ones_are_not(name: str) -> None:
+    least, most, words = LIMITS[name]
+    block, core = block_of("488b07", "SKL", loop=False), registry.get("SKL")
+    said = {
+        value: _refusal(replace(block, entries=(replace(_load(), **{name: value}),)), core)
+        for value in (least - 1, least, most, most + 1)
+    }
+    zero = "it has IDQ uops, but none is decoded"
+    low = f"the {words} is {least - 1}; it must be {least} to {most}" if name != "mite_uops" else zero
+    assert said == {
+        least - 1: f"MOV (R64, M64): {low}",
+        least: "",
+        most: "",
+        most + 1: f"MOV (R64, M64): the {words} is {most + 1}; it must be {min(least, 0)} to {most}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (_load(divider_cycles=MOST_TIME), ""),
+        (_load(divider_cycles=MOST_TIME + 1), "the time of a divider is 1048577; it must be 0 to 1048576"),
+        (_load(outputs=(((ValueKind.REGISTER, "RAX"), MOST_TIME),)), ""),
+        (
+            _load(outputs=(((ValueKind.REGISTER, "RAX"), MOST_TIME + 1),)),
+            "the latency is 1048577; it must be 0 to 1048576",
+        ),
+        (
+            _load(outputs=(((ValueKind.REGISTER, "RAX"), -1),)),
+            "the latency is -1; it must be 0 to 1048576",
+        ),
+        (_load(units=UnitSet(0, (), "", "")), "one of its uops has no unit"),
+        (replace(_load(), idq_uops=(-1, 2)), "the size of one of its IDQ uops is -1"),
+        (replace(_load(), fused_uops=(2,)), "its fused uops have 2 parts, but there are 1"),
+        (replace(_load(), joins_next=True), ""),
+        (
+            replace(_load(), joins_next=True, idq_uops=(1, 0)),
+            "it cannot join the next instruction, for it is no single uop",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_both_sides_of_what_an_instruction_may_be(template: InstructionTemplate, message: str) -> None:
+    block = replace(block_of("488b07", "SKL", loop=False), entries=(template,))
+    assert _refusal(block, registry.get("SKL")) == (f"MOV (R64, M64): {message}" if message else "")
+
+
+def test_a_block_has_instructions_and_begins_within_a_line() -> None:
+    block, core = block_of("488b07", "SKL", loop=False), registry.get("SKL")
+    assert _refusal(replace(block, entries=()), core) == "a block needs at least one instruction"
+    for alignment in (0, 63):
+        assert _refusal(replace(block, alignment=alignment), core) == ""
+    for alignment in (-1, 64):
+        said = _refusal(replace(block, alignment=alignment), core)
+        assert said == f"a block's alignment is 0 to 63, not {alignment}"
+
+
+def test_a_core_says_which_rules_it_cannot_have() -> None:
+    """Two sizes of the tables: chunks that stores are gathered in, and loads in their queue."""
+    block, core = block_of("488907", "ZEN4", loop=False), registry.get("ZEN4")
+    rules = core.macro_ops
+    assert rules is not None
+    for chunks, said in ((16, ""), (17, "stores are gathered in 17 chunks; at most 16 fit")):
+        gathering = replace(rules, store_gathering=StoreGathering(chunks=chunks, in_flight=0, restart=0))
+        assert _refusal(block, replace(core, macro_ops=gathering)) == said
+    none = replace(core, macro_ops=replace(rules, store_gathering=None))
+    assert _refusal(block, none) == "ZEN4 gathers stores, but has no rules for it"
+    for entries, said in ((127, ""), (128, "a load queue has 128 entries; there is room for fewer")):
+        queue = replace(rules, load_queue=LoadQueue(entries=entries, held=22))
+        assert _refusal(block, replace(core, macro_ops=queue)) == said
+    named = replace(core, policies=replace(core.policies, addition="owed_constants"))
+    assert _refusal(block, named) == "ZEN4 counts macro-ops and can have no addition"
+    older = registry.get("SKL")
+    late = replace(older, policies=replace(older.policies, late_operands="wasted_slots"))
+    assert (
+        _refusal(block_of("488907", "SKL", loop=False), late)
+        == "SKL counts uops and can have no late_operands"
+    )
+    unknown = replace(older, policies=replace(older.policies, picker="none"))
+    assert _refusal(block_of("488907", "SKL", loop=False), unknown).startswith(
+        "SKL names the policy 'none'; there are"
+    )
