@@ -97,6 +97,12 @@ def test_what_is_negative_for_good_has_no_size_and_an_origin_may_not_be() -> Non
         laid_out(3, sized(ElementKind.ORIGIN, lambda: 2), 4)
 
 
+def test_an_origin_that_is_behind_only_in_the_first_run_does_no_harm() -> None:
+    values = iter([2, *[8] * 50])
+    made = laid_out(3, sized(ElementKind.ORIGIN, lambda: next(values)), 4)
+    assert (made.sizes, made.starts) == ([5], [0, 8])
+
+
 @pytest.mark.parametrize(("between", "size"), [(0, 2), (126, 2), (127, 2), (128, 5), (200, 5)])
 def test_a_jump_ahead_is_short_up_to_127_bytes(between: int, size: int) -> None:
     made = laid_out(9, (JUMP, place(1, between)), between, 4, fill(1))
