@@ -183,6 +183,15 @@ def test_addresses_through_a_fused_move_are_followed_from_every_register(registe
     assert straight(moved.hex() + "4883c708" + "488917" + loaded.hex()) == 7
 
 
+@pytest.mark.parametrize("register", [0, 1, 3, 7, 8, 9, 10, 11, 14, 15])
+def test_addresses_through_a_fused_move_are_followed_into_every_register(register: int) -> None:
+    """The same from RSI: mov R, rsi; add R, 8; mov [R], rdx; mov rdx, [rsi + 8]"""
+    high, low = register >> 3, register & 7
+    moved = bytes([0x48 | high, 0x89, 0xF0 | low]) + bytes([0x48 | high, 0x83, 0xC0 | low, 8])
+    stored = bytes([0x48 | high, 0x89, 0x10 | low])
+    assert straight(moved.hex() + stored.hex() + "488b5608") == 7
+
+
 def test_a_line_is_remembered_for_four_pages() -> None:
     """M22: a `pop` walks into a line for the first time if it was read through four other pages since. Each
     page costs the two slots of a load more (of four), the fifth also those of the walk."""
