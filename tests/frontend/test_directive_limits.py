@@ -119,6 +119,7 @@ REFUSED = {
     "nop\n.balign 3": "An alignment must be a power of two up to 1048576, not 3.",
     ".balign -1": "An alignment must be a power of two up to 1048576, not -1.",
     ".balign 0x200000": "An alignment must be a power of two up to 1048576, not 2097152.",
+    ".p2align 65": "An alignment must be a power of two up to 1048576, not 18446744073709551616.",
     ".p2align 21": "An alignment must be a power of two up to 1048576, not 2097152.",
     ".fill 3, -1, 0": "The size of .fill is negative.",
     ".zero 3, 4, 5": ".zero takes a size and perhaps a byte to fill with.",
