@@ -46,6 +46,7 @@ def test_a_core_names_the_parameter_that_is_out_of_range(parameter: str, value: 
 @pytest.mark.parametrize("size", [48, 128, 1 << 15])
 def test_a_chunk_of_gathered_stores_is_at_most_a_line(size: int) -> None:
     core = registry.get("ZEN4")
+    assert core.macro_ops
     changed = replace(core, macro_ops=replace(core.macro_ops, store_chunk_bytes=size))
     with pytest.raises(
         ValueError, match=f"store_chunk_bytes is {size}; it must be 0 or a power of two up to 64"

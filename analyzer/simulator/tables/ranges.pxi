@@ -100,7 +100,7 @@ cdef int check_program(Program program, object microarchitecture) except -1:
         if program.instruction[i].first != program.instruction[following].second:
             raise ValueError(f"instruction {i + 1} of the block: half of a macro-fused pair stands alone")
         if program.instruction[i].second and program.instruction[i].idq_count:
-            raise ValueError(f"instruction {i + 1} of the block: the second of a fused pair has uops of its own")
+            raise ValueError(f"instruction {i + 1} of the block: the second of a fused pair has uops")
     for number in range(program.all_uops):
         if program.uop[number].port_mask >> units:
             raise ValueError(f"instruction {program.uop[number].instruction + 1}: the core has {units} units")

@@ -74,7 +74,7 @@ def offer(address: str, modules: Iterable[str]) -> None:
 
     assert app.FEATURES
     assert main.COMMANDS
-    assert analyze.main
+    assert callable(analyze.main)
     for module in modules:
         importlib.import_module(module)
     context = _Context()
