@@ -12,7 +12,6 @@ cdef class UopPipeline(Clock):
     cdef Scheduler scheduler
     cdef Picker _picker
     cdef StoreBuffer store_buffer
-    cdef bint _stamped  # Whether its stages read when uops retire.
     cdef bint _repeatable
 
     def __init__(self, microarchitecture, options, Tables tables):
@@ -27,7 +26,7 @@ cdef class UopPipeline(Clock):
         self.entries = entries
         self.memory = memory
         self.front_end = make_front_end(tables, microarchitecture, queues, options)
-        self.resources = Resources(tables, microarchitecture, options)
+        self.resources = Resources(tables, microarchitecture, queues, options)
         elimination = make_elimination(tables, microarchitecture)
         self.renamer = Renamer(
             tables,
@@ -51,14 +50,13 @@ cdef class UopPipeline(Clock):
         self.scheduler = Scheduler(tables, microarchitecture, queues, self._picker)
         self.store_buffer = StoreBuffer(tables, microarchitecture)
 
-        self._stamped = options.limited or options.hardware
         # The recorded state does not include the random generator.
         self._repeatable = options.port_seed is None
 
     cdef int begin(self, object block, bint watched, bint followed) except -1:
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
-        self.tables.start(watched, followed, self._stamped)
+        self.tables.start(watched, followed, self.program.exact_memory)
         self.queues.start(program)
         self.entries.start()
         self.memory.start()

@@ -17,7 +17,7 @@ cdef class IssueGroup:
     cdef int _rob_size
     cdef bint _unfused  # Whether every uop takes an entry of the ROB.
     cdef int merged_for  # First uop of the instruction whose merge uops were issued last.
-    cdef bint _limited  # Whether schedulers, resources or an unfused ROB can end an issue group.
+    cdef bint _counts_uops  # Whether schedulers or an unfused ROB can end an issue group.
     cdef bint held  # Nothing was issued, and nothing can be until a uop retires.
 
     def __init__(
@@ -44,7 +44,7 @@ cdef class IssueGroup:
     cdef void start(self) noexcept nogil:
         """Reset: nothing has issued."""
         self.merged_for = NONE
-        self._limited = self._entries.by_uop or self._resources.limited or self._unfused
+        self._counts_uops = self._entries.by_uop or self._unfused
         self.held = False
 
     cdef void stand(self, int cycle) noexcept nogil:
@@ -64,8 +64,6 @@ cdef class IssueGroup:
         slots = 0
         if self._entries.by_uop:
             self._entries.start_group()
-        if self._resources.limited:
-            self._resources.release()
         self.tables.refuse(cycle, 0, NONE)
         self.held = False
         while slots < self._width:
@@ -85,7 +83,11 @@ cdef class IssueGroup:
                 self.tables.refuse(cycle, ISSUE_GROUP, uop)
                 return
             slots += needed
-            if self._limited and not self._has_room(uop, idq_uop, cycle):
+            if self._counts_uops and not self._has_room(uop, idq_uop, cycle):
+                return
+            if self._resources.limited and not self._resources.take(uop, cycle):
+                self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
+                self.held = self._issued.count == 0 and self._resources.comes_with_retirement()
                 return
             self._idq.pop()
             first_fused = self.program.idq_uop[idq_uop].fused0
@@ -98,10 +100,11 @@ cdef class IssueGroup:
                 place += 1
             self._issued.count = place
 
-    cdef void eliminate(self, int i) noexcept nogil:
-        """Called when the renamer carries out the move or addition that has just been issued."""
+    cdef void eliminate(self, int number) noexcept nogil:
+        """Called when the renamer carries out the move or addition of a uop that has just been issued, in the
+        order of the program."""
         if self._resources.limited:
-            self._resources.eliminate(i)
+            self._resources.eliminate(number)
 
     cdef bint _holds(self, int number, int cycle) noexcept nogil:
         """Whether an instruction cannot issue with those before it: it needs a merge uop first, or it
@@ -128,17 +131,13 @@ cdef class IssueGroup:
         return False
 
     cdef bint _has_room(self, int uop, int idq_uop, int cycle) noexcept nogil:
-        """Whether ROB, schedulers and limited resources have room for the uops of an IDQ uop."""
+        """Whether ROB and schedulers have room for the uops of an IDQ uop."""
         if self._unfused and not self._fits_unfused(self._uops_of(idq_uop)):
             self._wait_for_retirement(cycle, ROB_FULL)
             self.held = self._issued.count == 0
             return False
         if self._entries.by_uop and not self._entries.take(uop, self._uops_of(idq_uop)):
             self._full(cycle)
-            return False
-        if self._resources.limited and not self._resources.take(uop, cycle):
-            self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
-            self.held = self._issued.count == 0 and self._resources.comes_with_retirement()
             return False
         return True
 

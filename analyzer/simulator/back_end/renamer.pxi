@@ -116,7 +116,7 @@ cdef class Renamer:
             self._ends[static] = self._direct
         for i in range(self.program.instructions):
             instruction = &self.program.instruction[i]
-            direct = self._direct or not (self.additions.active or instruction.makes_address)
+            direct = not (self.program.compares_addresses and instruction.makes_address)
             plain = not (
                 instruction.eliminable
                 or instruction.adds
@@ -224,7 +224,6 @@ cdef class Renamer:
                 i = uop.position
                 if self.elimination.decide(self.program.key_class[self.program.instruction[i].move_source]):
                     uop.port = ELIMINATED
-                    self._group.eliminate(i)
 
     cdef void _rename(self, int number, int static, int cycle) noexcept nogil:
         cdef Uop *uop = &self.tables.uop[number]
@@ -236,10 +235,11 @@ cdef class Renamer:
         instruction = &self.program.instruction[i]
         eliminated = uop.port == ELIMINATED
         if eliminated:
+            self._group.eliminate(number)
             self._rename_eliminated(i)
         elif instruction.adds and kind == COMPUTE and self.additions.fits(i):
             uop.port = ELIMINATED
-            self._group.eliminate(i)
+            self._group.eliminate(number)
             self._rename_added(i, static)
         elif kind >= SYNC:
             self._connect(number, static)
@@ -354,6 +354,9 @@ cdef class Renamer:
         uop.pending = pending
         uop.latest = latest
         uop.first_result = self.tables.values
+        owed = 0
+        if self.additions.active and block_uop.first:
+            owed = self.additions.penalty(uop.position)
         first_operand = block_uop.out0
         if self._ends[static] and self.writes == 0 and self.taken_over == NONE:
             # The only uop of its instruction that writes: no need to wait for the others.
@@ -362,16 +365,14 @@ cdef class Renamer:
                 key = self.program.result[operand].key
                 if shared and shared & self.program.key_bit[key] and self.value[key] != NONE:
                     self.elimination.overwrite(self.value[key], key)
-                self.value[key] = self.tables.new_value(number, self.program.result[operand].latency)
+                self.value[key] = self.tables.new_value(number, self.program.result[operand].latency + owed)
                 self.moved_32[key] = 0
+                if self.additions.active:
+                    self.additions.owed[key] = 0
             return
-        owed = 0
         computed = 1
-        if not self._direct:
-            if self.additions.active and block_uop.first:
-                owed = self.additions.penalty(uop.position)
-            if self.program.exact_values and block_uop.kind >= SYNC:
-                computed = 0  # the published model treats its result as a new value
+        if self.program.exact_values and block_uop.kind >= SYNC:
+            computed = 0  # the published model treats its result as a new value
         for operand in range(first_operand, first_operand + block_uop.out_count):
             value = self.tables.new_value(number, self.program.result[operand].latency + owed)
             key = self.program.result[operand].key

@@ -14,36 +14,53 @@ cdef enum:
     _ALL_REGISTERS = 5
     _LOAD_MATRIX = 6
     _UNLIMITED = 1 << 20
+    _MOST_AHEAD = 64  # Most instructions that take their entries without a look.
 
 
 @cython.final
 cdef class Resources:
     """Tracks which instructions hold entries. The renamer asks it before it issues an instruction.
 
+    Instructions take and free their entries in order, so those that hold some are a range of instances, and
+    its ends say how many entries are in use. Nothing is counted when an instruction takes or frees its own.
     An instruction that needs more entries than exist gets all of them as soon as none is in use.
     """
 
     cdef Tables tables
     cdef Program program
+    cdef PairQueue _issued
+    cdef PairQueue _rob
     cdef bint _wanted
     cdef int _rob_size
     cdef int _load_matrix
     cdef bint limited  # Whether any resource can run out on this block.
     cdef int missing  # The resource that the latest instruction has to wait for, NONE if it has all.
     cdef int[::1] _sizes
-    cdef int[::1] used
-    cdef int[::1] _needs
-    # The resources that can run out, ascending; all but the load matrix are freed at retirement.
+    cdef int[::1] _needs  # By instruction and resource.
+    # What the instructions before this one in its round need, in the same order; at the end a whole
+    # round.
+    cdef int[::1] _before
+    cdef int[::1] _largest  # The largest need of an instruction, by resource.
+    # The resources that can run out and are freed at retirement: all but the load matrix.
     cdef int[::1] _active
     cdef int _active_count
-    cdef int _retiring_count
-    cdef int[::1] _needy  # Instructions that need any of those.
-    cdef PairQueue _holders  # Instructions in flight, oldest first, as (first uop, last uop).
+    cdef int[::1] _needy  # Instructions that need any resource that can run out.
+    cdef int _spare  # Number of instructions that find all entries whatever they are.
+    cdef int _next_round  # First instance of the round of the instruction that took entries last, ...
+    cdef int _next  # ... and the place behind that instruction.
+    # The instructions in flight that the renamer carries out, oldest first: (instance, place). They share
+    # their source's register.
+    cdef PairQueue _eliminated
+    cdef int[::1] _given_back  # What they would hold, by resource.
+    cdef bint _counts_loads  # Whether the load matrix can run out.
     cdef int[::1] _loads  # Loads that have an entry in the load matrix.
+    cdef int _loads_count
 
-    def __init__(self, Tables tables, microarchitecture, options):
+    def __init__(self, Tables tables, microarchitecture, Queues queues, options):
         self.tables = tables
         self.program = tables.program
+        self._issued = queues.issued
+        self._rob = queues.rob
         self._wanted = options.limited
         self._rob_size = microarchitecture.reorder_buffer_size
         self._load_matrix = microarchitecture.load_matrix_size or 0
@@ -61,12 +78,14 @@ cdef class Resources:
         )
         for resource, size in enumerate(sizes):
             self._sizes[resource] = _UNLIMITED if size is None else size
-        self.used = ints(_COUNT)
         self._active = ints(_COUNT)
+        self._largest = ints(_COUNT)
+        self._given_back = ints(_COUNT)
         self._needs = ints(0)
+        self._before = ints(0)
         self._needy = ints(0)
         self._loads = ints(0)
-        self._holders = PairQueue()
+        self._eliminated = PairQueue()
 
     cdef int start(self) except -1:
         """Reset: find out which resources can run out on the program; none is in use."""
@@ -78,19 +97,21 @@ cdef class Resources:
         count = self.program.instructions
         if count > len(self._needy):
             self._needs = ints(2 * _COUNT * count)
+            self._before = ints(2 * _COUNT * (count + 1))
             self._needy = ints(2 * count)
-        for resource in range(_COUNT):
-            self.used[resource] = 0
         for i in range(count):
             self._needy[i] = 0
             for resource in range(_COUNT):
                 self._needs[_COUNT * i + resource] = 0
             self._count_needs(i)
-        self._active_count = 0
-        self._retiring_count = 0
         self._find_active(self._rob_size)
-        self.limited = self._active_count > 0
-        self._holders.start(self._rob_size + 64)
+        self._sum_up()
+        self.limited = self._active_count > 0 or self._counts_loads
+        self._spare = 0
+        self._next_round = 0
+        self._next = 0
+        self._loads_count = 0
+        self._eliminated.start(self._rob_size + 64 + _MOST_AHEAD)
         if self._load_matrix + self.program.uops > len(self._loads):
             self._loads = ints(self._load_matrix + 2 * self.program.uops)
 
@@ -126,101 +147,140 @@ cdef class Resources:
             fused += self.program.idq_uop[idq_uop].fused_count
         # Whole rounds, the partial rounds at both ends, and the instruction that asks.
         rounds = rob_size // fused + 3
+        self._active_count = 0
+        self._counts_loads = False
         for resource in range(_COUNT):
             need = 0
             for i in range(self.program.instructions):
                 need += self._needs[_COUNT * i + resource]
             if need * rounds > self._sizes[resource]:
-                self._active[self._active_count] = resource
-                self._active_count += 1
-                if resource != _LOAD_MATRIX:
-                    self._retiring_count += 1
+                if resource == _LOAD_MATRIX:
+                    self._counts_loads = True
+                else:
+                    self._active[self._active_count] = resource
+                    self._active_count += 1
                 for i in range(self.program.instructions):
                     if self._needs[_COUNT * i + resource]:
                         self._needy[i] = 1
-            else:
-                for i in range(self.program.instructions):
-                    self._needs[_COUNT * i + resource] = 0
+
+    cdef void _sum_up(self) noexcept nogil:
+        """Sum up what the instructions of a round need."""
+        for resource in range(_COUNT):
+            self._given_back[resource] = 0
+            self._largest[resource] = 1
+            self._before[resource] = 0
+            for i in range(self.program.instructions):
+                place = _COUNT * i + resource
+                if self.program.instruction[i].uop_count == 0:
+                    self._needs[place] = 0  # the second one of a pair takes nothing
+                self._largest[resource] = max(self._largest[resource], self._needs[place])
+                self._before[place + _COUNT] = self._before[place] + self._needs[place]
 
     cdef bint take(self, int first, int cycle) noexcept nogil:
         """Take all entries for the instruction that begins with this uop; False if one is missing."""
-        i = self.tables.uop[first].position
+        cdef Uop *uop = &self.tables.uop[first]
+        i = uop.position
         if not self._needy[i]:
             return True
-        if self.tables.instance[self.tables.uop[first].instance].uop0 != first:
+        if self.tables.instance[uop.instance].uop0 != first:
             return True  # a uop that the renamer itself puts in front of an instruction
-        last = first + self.program.instruction[i].uop_count - 1
-        missing = self._missing(i)
-        if missing == _LOAD_MATRIX:
-            self._release_loads(cycle)
-            missing = self._missing(i)
-        self.missing = missing
-        if missing != NONE:
+        self.missing = NONE
+        if self._spare == 0:
+            self._look(uop.instance, i)
+        if self.missing == NONE and self._counts_loads:
+            self._take_loads(first, i, cycle)
+        if self.missing != NONE:
             return False
-        for position in range(self._retiring_count):
-            resource = self._active[position]
-            self.used[resource] += self._needs[_COUNT * i + resource]
-        if self._needs[_COUNT * i + _LOAD_MATRIX]:
-            for uop in range(first, last + 1):
-                if self.program.uop[self.tables.uop[uop].static].kind == LOAD:
-                    self._loads[self.used[_LOAD_MATRIX]] = uop
-                    self.used[_LOAD_MATRIX] += 1
-        self._holders.push(first, last)
+        self._spare -= 1
+        self._next_round = uop.instance - i
+        self._next = i + 1
         return True
 
     cdef bint comes_with_retirement(self) noexcept nogil:
         """Whether the missing resource is freed at retirement and not before."""
         return self.missing != _LOAD_MATRIX
 
-    cdef void eliminate(self, int i) noexcept nogil:
-        """The renamer carries out the instruction just issued, which therefore shares its source's
-        register."""
-        self._give_back(i)
+    cdef void eliminate(self, int number) noexcept nogil:
+        """The renamer carries out the instruction of a uop just issued, which therefore shares its source's
+        register. Call it in the order of the program."""
+        cdef Uop *uop = &self.tables.uop[number]
+        if self._needy[uop.position]:
+            self._eliminated.push(uop.instance, uop.position)
+            self._give_back(uop.position, 1)
 
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state that does not follow from the uops in flight."""
-        self.release()
-        for resource in range(_LOAD_MATRIX):
-            state.add(self.used[resource])
-        for position in range(self._holders.count):
-            first = self._holders.firsts[(self._holders.head + position) & self._holders.mask]
-            state.add(1 if self.tables.uop[first].port == ELIMINATED else 0)
+        if self._rob.count > 0:
+            self._forget(self.tables.uop[self._rob.oldest()].instance)
+        else:
+            self._forget(self._next_round + self._next)
+        for position in range(self._eliminated.count):
+            index = (self._eliminated.head + position) & self._eliminated.mask
+            state.add(self._eliminated.firsts[index] - state.instance)
 
-    cdef int _missing(self, int i) noexcept nogil:
-        """The first resource that an instruction has to wait for, NONE if there is none."""
+    cdef void _look(self, int instance, int i) noexcept nogil:
+        """Find out which resource this instruction has to wait for (``missing``) and, if none, how many
+        instructions surely find all entries, this one included."""
+        oldest = instance
+        if self._rob.count > 0:
+            oldest = self.tables.uop[self._rob.oldest()].instance
+        elif self._issued.count > 0:
+            oldest = self.tables.uop[self._issued.oldest()].instance
+        self._forget(oldest)
+        spare = _MOST_AHEAD - 1
+        place = oldest % self.program.instructions
+        rounds = (self._next_round - (oldest - place)) // self.program.instructions
         for position in range(self._active_count):
             resource = self._active[position]
+            used = rounds * self._before[_COUNT * self.program.instructions + resource]
+            used += self._before[_COUNT * self._next + resource] - self._before[_COUNT * place + resource]
+            used -= self._given_back[resource]
             need = self._needs[_COUNT * i + resource]
-            if need and self.used[resource] and self.used[resource] + need > self._sizes[resource]:
-                return resource
-        return NONE
+            room = self._sizes[resource] - used - need
+            if need and used and room < 0:
+                self.missing = resource
+                return
+            spare = min(spare, max(room, 0) // self._largest[resource])
+        self._spare = 1 + spare
 
-    cdef void release(self) noexcept nogil:
-        """Free the entries of instructions that have retired. Call it before each issue group."""
-        cdef Uop *uop
-        while (
-            self._holders.count > 0
-            and self.tables.uop[self._holders.seconds[self._holders.head]].retired != UNKNOWN
-        ):
-            first = self._holders.firsts[self._holders.head]
-            uop = &self.tables.uop[first]
-            if uop.port != ELIMINATED:
-                self._give_back(uop.position)
-            self._holders.pop()
+    cdef void _forget(self, int oldest) noexcept nogil:
+        """All instances before the oldest one have retired."""
+        while self._eliminated.count > 0 and self._eliminated.oldest() < oldest:
+            i = self._eliminated.seconds[self._eliminated.head]
+            self._give_back(i, -1)
+            self._eliminated.pop()
 
-    cdef void _give_back(self, int i) noexcept nogil:
-        for position in range(self._retiring_count):
+    cdef void _give_back(self, int i, int times) noexcept nogil:
+        for position in range(self._active_count):
             resource = self._active[position]
-            self.used[resource] -= self._needs[_COUNT * i + resource]
+            self._given_back[resource] += times * self._needs[_COUNT * i + resource]
+
+    cdef void _take_loads(self, int first, int i, int cycle) noexcept nogil:
+        """Take the entries of the load matrix, or say that they are missing."""
+        need = self._needs[_COUNT * i + _LOAD_MATRIX]
+        if need == 0:
+            return
+        if self._lacks_loads(need):
+            self._release_loads(cycle)
+            if self._lacks_loads(need):
+                self.missing = _LOAD_MATRIX
+                return
+        for uop in range(first, first + self.program.instruction[i].uop_count):
+            if self.program.uop[self.tables.uop[uop].static].kind == LOAD:
+                self._loads[self._loads_count] = uop
+                self._loads_count += 1
+
+    cdef bint _lacks_loads(self, int need) noexcept nogil:
+        return self._loads_count > 0 and self._loads_count + need > self._sizes[_LOAD_MATRIX]
 
     cdef void _release_loads(self, int cycle) noexcept nogil:
         """Free the load-matrix entries of loads that executed before this cycle."""
         cdef Uop *uop
         kept = 0
-        for position in range(self.used[_LOAD_MATRIX]):
+        for position in range(self._loads_count):
             number = self._loads[position]
             uop = &self.tables.uop[number]
             if uop.executed == UNKNOWN or uop.executed >= cycle:
                 self._loads[kept] = number
                 kept += 1
-        self.used[_LOAD_MATRIX] = kept
+        self._loads_count = kept
