@@ -73,15 +73,19 @@ cdef class BoundUnit(Picker):
         """The uops of a list (``next_uop``) may leave from now on."""
         uop = first
         while uop != NONE:
-            queue = self.tables.uop[uop].port
-            if self.program.uop[self.tables.uop[uop].static].divider:
-                queue = self._units + self._divider_of[queue]
-                self._dividing += 1
-            else:
-                self._filled |= 1 << queue
-            self._queues.push(queue, uop)
-            self._ready += 1
+            self._enter(uop)
             uop = self.tables.uop[uop].next_uop
+
+    cdef void _enter(self, int number) noexcept nogil:
+        cdef Uop *uop = &self.tables.uop[number]
+        queue = uop.port
+        if self.program.uop[uop.static].divider:
+            queue = self._units + self._divider_of[queue]
+            self._dividing += 1
+        else:
+            self._filled |= 1 << queue
+        self._queues.push(queue, number)
+        self._ready += 1
 
     cdef void tick(self, int cycle) noexcept nogil:
         """Every unit takes a uop if it has one."""
@@ -225,18 +229,16 @@ cdef class EveryReady(BoundUnit):
         cdef BlockUop *block_uop
         uop = first
         while uop != NONE:
-            following = self.tables.uop[uop].next_uop
             static = self.tables.uop[uop].static
             block_uop = &self.program.uop[static]
             units = block_uop.port_mask
             if units & (units - 1) == 0 or units & self._memory or block_uop.divider:
-                self.tables.uop[uop].next_uop = NONE
-                BoundUnit.admit(self, uop)
+                self._enter(uop)
             else:
                 self._unbound[self._unbound_count] = uop
                 self._unbound_count += 1
                 self._ready += 1
-            uop = following
+            uop = self.tables.uop[uop].next_uop
 
     cdef int next_event(self, int cycle) noexcept nogil:
         """The next cycle if such uops are ready."""

@@ -48,16 +48,14 @@ cdef class SharedResults(BoundUnit):
         """The uops of a list (``next_uop``) may leave from now on."""
         uop = first
         while uop != NONE:
-            following = self.tables.uop[uop].next_uop
             unit = self.tables.uop[uop].port
             if self._shares(uop, unit) and self._latency(uop) == 1:
                 self._queues.push(self._short + unit, uop)
                 self._filled |= 1 << unit
                 self._ready += 1
             else:
-                self.tables.uop[uop].next_uop = NONE
-                BoundUnit.admit(self, uop)
-            uop = following
+                BoundUnit._enter(self, uop)
+            uop = self.tables.uop[uop].next_uop
 
     cdef void skip(self, int cycles) noexcept nogil:
         """Skip this many cycles."""

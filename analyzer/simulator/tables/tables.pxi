@@ -48,6 +48,8 @@ cdef class Tables:
     cdef int _most_inputs
     cdef int _most_values
     cdef int _most_stores
+    cdef Uop *_round  # the uops of a round as they are made
+    cdef int _round_room
 
     def __init__(self, Program program):
         self.program = program
@@ -61,6 +63,7 @@ cdef class Tables:
         free(self.value)
         free(self.store)
         free(self.cycle)
+        free(self._round)
 
     cdef int start(self, bint watched, bint followed, bint stamped) except -1:
         """Reset for a run of the program, which may have been refilled."""
@@ -79,6 +82,9 @@ cdef class Tables:
         self.values = 0
         self.stores = 0
         self._make_room()
+        self._round = <Uop *> with_room(self._round, &self._round_room, self.program.uops, sizeof(Uop))
+        for row in range(self.program.uops):
+            self._make(&self._round[row], self.program.uop[row].instruction, row)
 
     cpdef bint short(self) noexcept:
         """Whether the tables are short enough to be kept for any later run."""
@@ -168,7 +174,8 @@ cdef class Tables:
         """Create the uops of all instances up to (not including) this number (L5)."""
         cdef Instance *made
         cdef Instruction *instruction
-        # No division per instance and no loop over the few uops of each: those would be the slowest part.
+        # No division per instance and no loop over the few uops of each: those would be the slowest part. So
+        # would be setting every member of every uop.
         count = self.program.instructions
         i = self.instances % count
         static = self.program.instruction[i].uop0
@@ -192,9 +199,10 @@ cdef class Tables:
         end = first + self.program.instruction[i].uop0
         while self.uops < end:
             last = min(self.program.uops, static + end - self.uops)
-            for row in range(static, last):
-                i = self.program.uop[row].instruction
-                self.new_uop(base + i, i, row)
+            memcpy(&self.uop[self.uops], &self._round[static], (last - static) * sizeof(Uop))
+            for number in range(self.uops, self.uops + last - static):
+                self.uop[number].instance = base + self.uop[number].position
+            self.uops += last - static
             static = 0
             base += count
         if instances > self.instances:
@@ -210,11 +218,14 @@ cdef class Tables:
 
     cdef int new_uop(self, int instance, int i, int static) noexcept nogil:
         """A new uop of the instance, whose instruction is at place ``i``; returns its index."""
-        cdef Uop *uop
         number = self.uops
         self.uops = number + 1
-        uop = &self.uop[number]
-        uop.instance = instance
+        self._make(&self.uop[number], i, static)
+        self.uop[number].instance = instance
+        return number
+
+    cdef void _make(self, Uop *uop, int i, int static) noexcept nogil:
+        """A uop that was just made, of the instruction at place ``i``."""
         uop.position = i
         uop.static = static
         uop.issued = UNKNOWN
@@ -232,7 +243,6 @@ cdef class Tables:
         uop.queued = 0
         uop.renamed = 0
         uop.collided = 0
-        return number
 
     cdef int new_input(self, int value) noexcept nogil:
         """An input of a uop that is being renamed; returns its index."""
