@@ -120,3 +120,24 @@ def test_what_came_last_is_an_input_of_the_run(name: str) -> None:
     assert None not in found[1:20]
     assert found[0] is None
     assert found[1:20] == [inputs[0].ready for inputs in trace.inputs[1:20]]
+
+
+@pytest.mark.parametrize("name", CORES)
+@pytest.mark.parametrize(
+    ("code", "slowest"),
+    [
+        ("4883c001480fafc04883c001", 1),  # add rax, 1; imul rax, rax; add rax, 1
+        ("480fafc04883c001480fafc0", 2),  # of two multiplications the later one
+        ("480fafc04883c001", 0),
+        ("4883c001488b0446", 1),  # add rax, 1; mov rax, [rsi+rax*2]
+    ],
+)
+def test_a_chain_from_round_to_round_is_laid_to_its_slowest_instruction(
+    code: str, slowest: int, name: str
+) -> None:
+    looped = f"{code}49ffcf75{256 - len(code) // 2 - 5:02x}"  # dec r15; jnz
+    account = simulate(block_of(looped, name), registry.get(name), request=RunRequest(account=True)).account
+    assert account is not None
+    lost = {place: slots for (cause, place), slots in account.lost.items() if cause.why == "dependency"}
+    assert lost.keys() == {slowest}
+    assert lost[slowest] > account.slots / 2
