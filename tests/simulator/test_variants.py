@@ -183,6 +183,12 @@ def test_the_hardware_model_follows_addresses_through_sums() -> None:
     assert cycles(code, "SKL", options=HARDWARE) == 5.0
 
 
+@pytest.mark.parametrize(("scale", "figure"), [("4c38", 5.0), ("4c78", 1.0)])
+def test_a_sum_of_a_number_and_an_index_is_followed_without_a_scale(scale: str, figure: float) -> None:
+    """xor r8d, r8d; lea rcx, [r8+rdi+8] or [r8+rdi*2+8]; mov [rcx], rax; mov rax, [rdi+8]"""
+    assert cycles(f"4531c0498d{scale}08488901488b4708", "SKL", options=HARDWARE) == figure
+
+
 @pytest.mark.parametrize(
     ("code", "published", "hardware"),
     [
@@ -240,7 +246,8 @@ def test_a_word_is_no_choice(name: str) -> None:
     ("code", "published", "freed"),
     [
         (4 * "8d4301", 2.0, 1.5),  # lea eax, [rbx+1]: ports 1 and 5; without them predecoding limits it
-        ("480fafc3480fafcb480fafd3", 3.0, 3.0),  # three products: port 1 alone
+        # Six products that wait for none of the others: port 1 alone
+        ("480fafc3480fafcb480fafd3480faff3480faffb4c0fafc3", 6.0, 6.0),
         (5 * "488b06", 2.5, 2.5),  # mov rax, [rsi]
         (2 * "488906", 2.0, 2.0),  # mov [rsi], rax
         ("0f5ec10f5ed1", 11.0, 11.0),  # two divps, one after the other in the divider
