@@ -307,7 +307,7 @@ def faster_than_published(prediction: Prediction) -> Iterator[Faster]:
         mnemonic = template.instruction.mnemonic
         elsewhere = caveats.throughput_elsewhere(mnemonic, core)
         source, cycles = (core, _published_cycles(template)) if elsewhere is None else elsewhere
-        has_remark = caveats.decided_by(mnemonic) or caveats.beyond_units(mnemonic, core)
+        has_remark = caveats.decided_by(mnemonic) or caveats.beyond_units(_with_words(template), core)
         if cycles and not has_remark:
             found.setdefault((mnemonic, source), {})[index] = cycles
     for (mnemonic, source), cycles_of in found.items():

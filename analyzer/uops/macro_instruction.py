@@ -11,8 +11,8 @@ from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
-from cyclelens.analyzer.model.units import Role, UnitSet
-from cyclelens.analyzer.model.uops import Trait, Value, ValueKind
+from cyclelens.analyzer.model.units import Role, UnitSet, UopKind
+from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from cyclelens.analyzer.uops.vector_domains import domain_traits
@@ -28,6 +28,8 @@ SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
 _STACK_COPIES = frozenset(("fld", "fst", "fstp"))
 """Copies between registers of the x87 stack."""
+_RENAMED_BITS = 32
+"""Fewest bits of registers that the renamer exchanges."""
 _NARROW = 8
 """Bits of an immediate or displacement for which every entry of the op cache has room."""
 _THREE_SOURCES = re.compile(
@@ -129,6 +131,16 @@ class MacroInstruction:
         # Copies of RSP and of segment registers are ALU operations.
         source = self.registers[1]
         return self.width in (32, 64) and is_general_purpose(source) and source not in ("RSP", "ESP")
+
+    def exchanged(self) -> tuple[UopTemplate, ...]:
+        """The copies by which the renamer exchanges two registers (M7); empty for other instructions."""
+        if self.mnemonic != "xchg" or self.memory or self.width < _RENAMED_BITS or "RSP" in self.registers:
+            return ()
+        first, second = ((ValueKind.REGISTER, canonical(each)) for each in self.registers)
+        return tuple(
+            UopTemplate(UopKind.EMPTY, inputs=(source,), outputs=((target, 0),))
+            for source, target in ((second, first), (first, second))
+        )
 
     def shares_address(self, k: int) -> bool:
         """True if a load and a store of its memory operand share an address (M43)."""

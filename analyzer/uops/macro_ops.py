@@ -103,13 +103,11 @@ class _Expander(MacroInstruction):
                 written = tuple((value, 1) for _, _, value in self.outputs())
                 branch = UopTemplate(UopKind.COMPUTE, self.branch_alus, outputs=written)
                 return Expansion(ops=self._ops(1, 0), sizes=(1,), uops=(branch,))
-            results = tuple((value, 0) for _, _, value in self.outputs())
-            return Expansion(
-                ops=self._ops(1, 1 if self.vector else 0),
-                sizes=(1,),
-                uops=(UopTemplate(UopKind.EMPTY, outputs=results),),
-                executes=False,
-            )
+            known = UopTemplate(UopKind.EMPTY, outputs=tuple((value, 0) for _, _, value in self.outputs()))
+            ops = self._ops(1, 1 if self.vector else 0)
+            return Expansion(ops=ops, sizes=(1,), uops=(known,), executes=False)
+        if copies := self.exchanged():
+            return Expansion(ops=self._ops(2, 0), sizes=(1, 1), uops=copies)
         if self.is_move():
             if self.merges:
                 return self._on_a_pipe()

@@ -31,7 +31,9 @@ _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
 _ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", *DOUBLE_SHIFTS))
 """On registers, only one of these begins per cycle, although their units could accept more (M9)."""
 _RENAMED_BITS = 32
-"""Fewest bits of registers that the renamer exchanges."""
+"""Fewest bits of registers that the renamer copies."""
+_WORD = 16
+"""Bits of a register that keeps its upper bits."""
 _SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
 _LOADS_ALONE = ("mov", "movzx", "movbe")
 _EIGHTHS = 8
@@ -149,8 +151,8 @@ def _repaired(
             integer = [subject.alus]
         if mnemonic in ("mov", "push") and subject.writes:
             integer = []
-    if mnemonic == "pop" or (mnemonic == "xchg" and not subject.memory and subject.width >= _RENAMED_BITS):
-        integer = []
+    if mnemonic == "pop":
+        integer = [subject.alus] if subject.width == _WORD else []
     if subject.vector and subject.writes and not vector:
         vector = [subject.store_pipes]
     if mnemonic in SHIFTS and len(integer) == 1:
@@ -229,13 +231,17 @@ def is_long_lea(subject: MacroInstruction) -> bool:
 
 
 def long_lea(subject: MacroInstruction) -> list[Draft]:
-    """Two dependent operations, first on the base, then on the index (M10)."""
+    """Two dependent operations, first on the base, then on the index; of a word, which keeps the rest of its
+    register, first the sum (M10)."""
     address = subject.instruction.operands[1]
     inputs = {r.name: (ValueKind.REGISTER, r.canonical) for r in subject.prepared.register_inputs}
     half = subject.fresh()
     base = [(inputs[address.base], 0)] if address.base in inputs else []
     index = [(inputs[address.index], 0)] if address.index in inputs else []
+    outputs = list(subject.plain_outputs())
+    if subject.width == _WORD:
+        base, index = [*base, *index], [(value, 0) for value, _ in outputs]
     return [
         Draft(UopKind.COMPUTE, subject.alus, base, [(half, 1)]),
-        Draft(UopKind.COMPUTE, subject.alus, [(half, 0), *index], list(subject.plain_outputs())),
+        Draft(UopKind.COMPUTE, subject.alus, [(half, 0), *index], outputs),
     ]

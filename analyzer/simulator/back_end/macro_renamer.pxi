@@ -266,10 +266,15 @@ cdef class MacroRenamer:
         alias = NONE
         pending = 0
         if kind == EMPTY:
+            # It has no unit: its results are known, or copies of its input (M7).
+            self.flight.u_inputs[slot] = 0
+            value = self.tables.old_value(1)
+            if block_uop.in_count:
+                value = self._current(self.program.operand[block_uop.in0].key)
             for operand in range(
                 block_uop.out0, block_uop.out0 + block_uop.out_count
             ):
-                self._write(self.program.result[operand].key, self.tables.old_value(1))
+                self._write(self.program.result[operand].key, value)
             return
         first_operand = block_uop.in0
         for operand in range(first_operand, first_operand + block_uop.in_count):
