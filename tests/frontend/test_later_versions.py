@@ -274,6 +274,16 @@ def test_what_is_as_long_as_a_symbol_says_is_measured_anew_when_it_changes(state
         assert assemble(version, memory=memory) == assemble(version)
 
 
+@pytest.mark.usefixtures("short_stretches")
+def test_what_has_the_number_of_an_expansion_is_read_anew_when_there_are_more_in_front() -> None:
+    far = "    nop\n" * 12
+    text = f".macro m\n.byte \\@\n.endm\n# cyclelens-begin\n{{}}{far}    m\n{far}    m\n# cyclelens-end\n"
+    memory = EncodingCache(Caches())
+    for uses in (0, 1, 3, 1):
+        version = text.format("    m\n" * uses)
+        assert assemble(version, memory=memory) == assemble(version)
+
+
 def test_sizes_hold_where_everything_that_decides_them_is_the_same() -> None:
     program = Program()
     assert SectionPart([0], [1], circumstances=("same",)).holds(program, 5, ("same",))

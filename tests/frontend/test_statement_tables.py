@@ -82,6 +82,7 @@ SAID: dict[str, list[tuple[int, str]]] = {
     ".if x\n" + THREE.format(1): [(1, UNDECIDED)],
     ".if 1\n.if x\n.byte 1\n.endif": [(1, ".if is never closed by .endif."), (2, UNDECIDED)],
     ".if 1\n.ifeq 0\nnop": [(1, ".if is never closed by .endif."), (2, ".ifeq is never closed by .endif.")],
+    ".if 1\n.macro m\n.if 1\nnop\n.endm\nm\nnop\n.endif": [(6, ".if is never closed by .endif.")],
     '"" = 5\nnop': [(1, "'\"\" = 5' is not a statement.")],
 }
 
