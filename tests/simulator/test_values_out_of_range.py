@@ -92,6 +92,20 @@ def test_the_second_of_a_fused_pair_has_no_uops() -> None:
         simulate(replace(block, entries=pair), registry.get("SKX"))
 
 
+def test_two_instructions_in_turn_do_not_join_their_next() -> None:
+    """They would fill an issue group without end. One may: here the loads of pop, which takes no slot."""
+    core = registry.get("ARL")
+    block = block_of("505853 59", "ARL", loop=True)
+    *others, last = block.instructions
+    one = replace(block, entries=(*others, replace(last, joins_next=True)))
+    assert simulate(one, core).cycles_per_iteration >= 1.0
+    two = (replace(each, joins_next=each.uop_count == 1) for each in (others[1], last))
+    with pytest.raises(
+        ValueError, match="instruction 1 of the block joins the next one, which joins another"
+    ):
+        simulate(replace(block, entries=tuple(two)), core)
+
+
 def test_only_a_move_is_carried_out_with_the_next_operation() -> None:
     block = block_of("f0480fc106 90", "ZEN4", loop=False)
     exchange, nop = block.instructions
@@ -196,7 +210,6 @@ def test_the_last_values_in_range_are_taken_and_the_next_ones_are_not(name: str)
         (_load(units=UnitSet(0, (), "", "")), "one of its uops has no unit"),
         (replace(_load(), idq_uops=(-1, 2)), "the size of one of its IDQ uops is -1"),
         (replace(_load(), fused_uops=(2,)), "its fused uops have 2 parts, but there are 1"),
-        (replace(_load(), joins_next=True), ""),
         (
             replace(_load(), joins_next=True, idq_uops=(1, 0)),
             "it cannot join the next instruction, for it is no single uop",

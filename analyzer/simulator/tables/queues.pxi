@@ -55,7 +55,8 @@ cdef class Queues:
             group = (2 + CODE_LINE // program.size) * (program.idq_uops + program.instructions)
         self.delivered.start(2 * self._idq_size + program.idq_uops + group)
         self.idq.start(4 * self._idq_size + 2 * program.idq_uops + group)
-        most_issued = self._issue_width + program.most_merges
+        # Beside the uops of each slot there is room for one that joins them (A4).
+        most_issued = (2 if program.has_joins else 1) * self._issue_width + program.most_merges
         self.issued.start(most_issued)
         self.bound.start(most_issued * program.most_fused)
         self.free.start(most_issued * program.most_fused)

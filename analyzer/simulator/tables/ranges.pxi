@@ -91,9 +91,13 @@ cdef int _check_sum(str name, str what, int *sizes, int count, int parts) except
 
 
 cdef int check_program(Program program, object microarchitecture) except -1:
-    """Raises ValueError if half of a fused pair stands alone or both have uops, or if a uop names a unit that
-    the core has not."""
+    """Raises ValueError if half of a fused pair stands alone or both have uops, if an instruction joins one that
+    joins another, or if a uop names a unit that the core has not."""
     cdef int units = len(microarchitecture.units)
+    for i in range(program.instructions if program.has_joins else 0):
+        following = i + 1 if i + 1 < program.instructions else 0
+        if program.instruction[i].joins and program.instruction[following].joins:
+            raise ValueError(f"instruction {i + 1} of the block joins the next one, which joins another")
     # Cores that count macro-ops have no halves: their pairs are entries of the op cache.
     for i in range(0 if microarchitecture.macro_ops is not None else program.instructions):
         following = i + 1 if i + 1 < program.instructions else 0
