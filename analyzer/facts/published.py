@@ -29,7 +29,8 @@ _LONGEST = 400.0
 """Cycles from which an instruction waits for a device or leaves a virtual machine."""
 _OMITTED = frozenset({"COND_BR", "RET", "SYSTEM", "IOSTRINGOP", "IO", "INTERRUPT", "PREFETCH", *NOPS})
 """Categories whose throughput is that of their places in the code, of predictions or of privileged code."""
-_PLACED = re.compile(r"JMP \(Rel.*|\w+_REPN?E?.*")
+_PLACED = re.compile(r"JMP \(Rel.*|\w+_REPN?E?.*|.*\b(?:AX|[RM]16)\b.*, I16\)")
+"""Jumps, repetitions, and constants behind a length-changing prefix, which cost what their decoding costs."""
 _CLASS = re.compile(r"(FP|ALU|LD|ST|I2F)(\d*)")
 """Zen 5's names of units."""
 _OF_MEMORY = ("LD", "ST")
