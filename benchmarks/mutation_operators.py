@@ -137,6 +137,8 @@ TURNED = {
 
 
 GROWING = re.compile(r"> len\(")
+ROOM = re.compile(r".*(\b(ints|longs|longer_\w+)|\.(start|grow|generate))\(")
+"""Before a number that says how much room a buffer gets: more of it changes nothing."""
 DECLARING = {"def", "cdef", "ctypedef", "from", "cimport", "import", "include", "DEF"}
 
 
@@ -152,7 +154,8 @@ def cython_places(text: str) -> Iterator[tuple[int, int, int, str]]:
         if token.string in ("<", ">") and f" {token.string} " in token.line[column - 1 : column + 2]:
             # Where a buffer has to grow, it may grow too soon.
             new = None if GROWING.match(token.line, column) else token.string + "="
-        if token.type == tokenize.NUMBER and token.string.isdigit() and not declared:
+        room = ROOM.match(token.line, 0, column)
+        if token.type == tokenize.NUMBER and token.string.isdigit() and not declared and not room:
             new = str(int(token.string) + 1)
         if token.string in ("if", "while", "elif") and "else" not in token.line:
             yield row, token.end[1], token.line.rstrip().rfind(":"), ""

@@ -3,15 +3,18 @@ full run."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
-from testkit.blocks import block_of
+from testkit.blocks import block_of, in_a_loop
+from testkit.core_tables import listed
 from testkit.simulated import simulated
 
 LOOPS = {
@@ -81,6 +84,23 @@ def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
     simulate(block, variant, request=RunRequest(details=True, min_cycles=2000), caches=caches)
     again = simulate(block, variant, request=short, caches=caches)
     assert again == first
+
+
+PART = 1 if "CYCLELENS_ALL_RUNS" in os.environ else 10
+
+
+@pytest.mark.parametrize("options", [ModelOptions(), PUBLISHED], ids=["hardware", "published"])
+@pytest.mark.parametrize("name", registry.names())
+def test_a_mixture_has_the_same_figure(name: str, options: ModelOptions) -> None:
+    """Mixtures of all that the state has: every core takes another part of them, or all with
+    CYCLELENS_ALL_RUNS set."""
+    for mode, code, text in listed("mixtures")[registry.names().index(name) % PART :: PART]:
+        loop = mode == "loop"
+        whole = in_a_loop(code) if loop else code
+        early, full = (
+            simulated(whole, name, details=details, loop=loop, options=options) for details in (False, True)
+        )
+        assert early.cycles_per_iteration == full.cycles_per_iteration, text
 
 
 def test_a_repetition_ends_the_run() -> None:

@@ -1,4 +1,4 @@
-"""Renders, as text, what every core gives for a list of instruction forms and a list of kernels.
+"""Renders, as text, what every core gives for lists of instruction forms, kernels and mixtures.
 
 ``dev/tables`` writes it to ``tests/tables/NAME/``, and ``tests/tables`` compares: a change of a rule shows
 as a difference of a few lines, which a reviewer can judge.
@@ -23,7 +23,7 @@ from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
-from testkit.blocks import block_of, template_of
+from testkit.blocks import block_of, in_a_loop, template_of
 
 FOLDER = Path(__file__).parents[1] / "tables"
 FORMS_HEAD = """\
@@ -32,7 +32,11 @@ FORMS_HEAD = """\
 KERNELS_HEAD = """\
 # kernel | cycles per iteration | bottlenecks | uops per iteration by unit | shares of issue slots: used, lost
 """
-LISTS = {"forms": 2, "kernels": 4}
+MIXTURES_HEAD = """\
+# mode and bytes | cycles per iteration, period in cycles/iterations, cycles of the run, cycles visited
+# | the same of the published model, if it differs
+"""
+LISTS = {"forms": 2, "kernels": 4, "mixtures": 3}
 """The lists, and the fields of their lines: the last two are an encoding and its text."""
 UICA = "uica"
 """The kernels of which the published model says something else than the default."""
@@ -44,6 +48,8 @@ def text_of(name: str, file: str) -> str:
     """The whole text of one of ``FILES`` for a core."""
     if file == "forms":
         return FORMS_HEAD + "".join(f"{form(code, name)}\n" for code, _ in listed(file))
+    if file == "mixtures":
+        return MIXTURES_HEAD + "".join(f"{mixture(mode, code, name)}\n" for mode, code, _ in listed(file))
     usual = kernels(name, DEFAULT)
     if file == UICA:
         lines = [line for line, other in zip(kernels(name, PUBLISHED), usual, strict=True) if line != other]
@@ -158,6 +164,24 @@ def slots(account: Account) -> Iterator[str]:
         if share >= 0.005:
             what = f"{cause.what} full {cause.why}" if cause.area is Area.BACK_END else cause.what
             yield f"{cause.area} {what} {100 * share:.0f}"
+
+
+# -- mixtures ------------------------------------------------------------------------------------------------
+
+
+def mixture(mode: str, code: str, name: str) -> str:
+    """A mixture on one core, in both models."""
+    usual, published = (run_of(mode, code, name, options) for options in (DEFAULT, PUBLISHED))
+    return f"{mode} {code} | {usual}" + (f" | {published}" if published != usual else "")
+
+
+def run_of(mode: str, code: str, name: str, options: ModelOptions) -> str:
+    """A run that ends once its state repeats."""
+    loop = mode == "loop"
+    block = block_of(in_a_loop(code) if loop else code, name, loop=loop, options=options)
+    run = simulate(block, registry.get(name), request=RunRequest(details=False), options=options)
+    period = "-" if run.period is None else "{}/{}".format(*run.period)
+    return f"{run.cycles_per_iteration:.3f} {period} {run.simulated_cycles} {run.visited_cycles}"
 
 
 def main() -> None:
