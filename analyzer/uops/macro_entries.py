@@ -147,8 +147,13 @@ def macro_op_entries(
             moves = shares = False
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
-        taken = shares or not position or _uses_vectors(instructions[position - 1])
-        shares = rules.fuses_nops and not taken and is_nop(sibling.facts, instruction)
+        shares = (
+            rules.fuses_nops
+            and position > 0
+            and not shares
+            and is_nop(sibling.facts, instruction)
+            and not _uses_vectors(instructions[position - 1])
+        )
         moves = not moves and instruction.mnemonic == "mov" and fuses_moves and _moves(known, position, loop)
         what = upper[position] if upper else 0
         branch, second, returns = position + 1 in branches, position in branches, position in returning
