@@ -241,7 +241,7 @@ class _Graph:
             return None
         latency = made.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
         if latency <= 0:
-            return None
+            return 0 if _is_copied(made, source, writer) else None
         along = self._along_uops(made, source, writer, template)
         if made.tp and made is template:
             along = max(along or 0, made.tp)  # no two instances overlap
@@ -384,6 +384,12 @@ def _output(template: InstructionTemplate, writer: _Definition) -> Value:
     if writer.kind == "flag":
         return ValueKind.FLAGS, template.flag_outputs[writer.position]
     return ValueKind.REGISTER, template.register_outputs[writer.position].canonical
+
+
+def _is_copied(made: InstructionTemplate, source: InputNode, writer: _Definition) -> bool:
+    """True if the renamer copies an input to a result, as XCHG does."""
+    copy = (_value(source),), ((_output(made, writer), 0),)
+    return any(uop.kind is UopKind.EMPTY and (uop.inputs, uop.outputs) == copy for uop in made.uops)
 
 
 def _computed(template: InstructionTemplate, value: Value) -> int | None:

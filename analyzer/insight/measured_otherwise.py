@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cyclelens.analyzer.microarchitectures import caveats
+from cyclelens.analyzer.microarchitectures import caveats, loop_caveats
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures
 from cyclelens.analyzer.model.result import Assumption, Prediction
@@ -342,9 +342,10 @@ def _published_cycles(template: InstructionTemplate) -> float | None:
 
 
 def counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
-    """At most one, with the shifts, on the core where that was measured. The flags of the iteration before
-    count too."""
-    core, cycles = prediction.microarchitecture, caveats.ZERO_COUNT_CYCLES
+    """At most one, with the shifts, on the core where that was measured and on its relatives. The flags of
+    the iteration before count too."""
+    core, cycles = prediction.microarchitecture, loop_caveats.ZERO_COUNT_CYCLES
+    measured_on = loop_caveats.zero_counts_measured_on(core)
     templates = prediction.instructions
     writers: dict[str, int] = {}
     found, reads = dict[int, str](), 0
@@ -359,9 +360,10 @@ def counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
             writers |= dict.fromkeys(template.flag_outputs, index if shift else -1)
     if found:
         names = " and ".join(dict.fromkeys(found.values()))
+        not_here = "" if measured_on == core else f"; on {core} it was not measured"
         message = (
-            f"No count in CL is zero: on {core}, an instruction that reads the flags of {names} by zero took "
-            f"{cycles} cycles longer, {reads * cycles} in an iteration."
+            f"No count in CL is zero: on {measured_on}, an instruction that reads the flags of {names} by "
+            f"zero took {cycles} cycles longer, {reads * cycles} in an iteration{not_here}."
         )
         yield Assumption("counts-not-zero", message, tuple(sorted(found)), {"most_cycles": reads * cycles})
 

@@ -178,12 +178,6 @@ BEYOND_UNITS = Source(
     "and SHA256MSG1 4.77 and 5.29 (4.00). On an EPYC 9005 PUSH of 16 bits took 1.06 (0.50), POP 1.06 (0.41), "
     "XLAT 0.65 (0.32)",
 )
-ZERO_COUNTS = Source(
-    Certainty.MEASURED,
-    "zero counts on a Zen 4",
-    "A loop of a shift by CL and an instruction that reads its flags took 33.0 cycles on an EPYC 9004 with "
-    "CL 0, 64 or 128, and 1.0 with 1, 5, 63 or 65; two such pairs 65.8, SHLD with ADC 36.0 (2.0)",
-)
 TRANSFERRED_MASKS = Source(
     Certainty.MEASURED,
     "PMOVMSKB on a Zen 4",
@@ -206,8 +200,6 @@ LANES = Source(
 )
 WIDE_MASK_CYCLES = 0.55
 """Cycles by which an operation on masks of 64 bits took longer in a loop (MEASURED_OTHERWISE)."""
-ZERO_COUNT_CYCLES = 32
-"""The same of reading the flags of a shift by zero (ZERO_COUNTS)."""
 PUSHED_CONSTANT_CYCLES = 1.0
 """The same of loops that push constants."""
 STORE_FENCE_CYCLES = 3

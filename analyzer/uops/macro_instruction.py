@@ -132,14 +132,24 @@ class MacroInstruction:
         source = self.registers[1]
         return self.width in (32, 64) and is_general_purpose(source) and source not in ("RSP", "ESP")
 
-    def exchanged(self) -> tuple[UopTemplate, ...]:
-        """The copies by which the renamer exchanges two registers (M7); empty for other instructions."""
-        if self.mnemonic != "xchg" or self.memory or self.width < _RENAMED_BITS or "RSP" in self.registers:
+    def copied(self) -> tuple[UopTemplate, ...]:
+        """The copies by which the renamer exchanges two registers, or passes on the old target of XADD (M7).
+        Empty for other instructions, and where that takes a cycle."""
+        if self.mnemonic not in ("xchg", "xadd") or self.memory or self.width < _RENAMED_BITS:
+            return ()
+        if "RSP" in self.registers or len(set(self.registers)) == 1:
             return ()
         first, second = ((ValueKind.REGISTER, canonical(each)) for each in self.registers)
+        results = self.prepared.register_outputs
+        if any(
+            cycles
+            for (_, _, kind, number), cycles in self.prepared.latencies.items()
+            if kind == "reg" and results[number].canonical == second[1]
+        ):
+            return ()
+        pairs = ((second, first), (first, second)) if self.mnemonic == "xchg" else ((first, second),)
         return tuple(
-            UopTemplate(UopKind.EMPTY, inputs=(source,), outputs=((target, 0),))
-            for source, target in ((second, first), (first, second))
+            UopTemplate(UopKind.EMPTY, inputs=(source,), outputs=((target, 0),)) for source, target in pairs
         )
 
     def shares_address(self, k: int) -> bool:
@@ -186,11 +196,13 @@ class MacroInstruction:
         return tuple(((ValueKind.REGISTER, r.canonical), 1) for r in self.prepared.register_outputs)
 
     def outputs(self) -> list[tuple[str, int, Value]]:
-        """Results as (kind, position, value), with kind and position as in latency pairs."""
+        """Results that it computes as (kind, position, value), with kind and position as in latency pairs."""
         prepared = self.prepared
+        copied = {value for uop in self.copied() for value, _ in uop.outputs}
         found = [
             ("reg", i, (ValueKind.REGISTER, o.canonical)) for i, o in enumerate(prepared.register_outputs)
         ]
+        found = [each for each in found if each[2] not in copied]
         return found + [
             ("flag", i, (ValueKind.FLAGS, group)) for i, group in enumerate(prepared.flag_outputs)
         ]

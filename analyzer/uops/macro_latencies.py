@@ -152,10 +152,13 @@ def merge_narrow(
     if subject.merges_all and subject.mnemonic in ("movd", "movq"):
         # What comes from an integer register is merged when it has arrived.
         last = max(latencies) - 1
+    named = {canonical(register) for register in subject.registers}
     for output in subject.prepared.register_outputs:
         value: Value = (ValueKind.REGISTER, output.canonical)
         if (keeps or output.width in (8, 16)) and value not in known:
-            inputs.append((value, last if keeps else 0))
+            # A result that is no operand (DX of CWD and MUL) is merged by the last operation.
+            implicit = output.canonical not in named and output.width == 16
+            inputs.append((value, last if keeps else min(latencies) - 1 if implicit else 0))
             known.add(value)
 
 

@@ -106,7 +106,8 @@ class _Expander(MacroInstruction):
             known = UopTemplate(UopKind.EMPTY, outputs=tuple((value, 0) for _, _, value in self.outputs()))
             ops = self._ops(1, 1 if self.vector else 0)
             return Expansion(ops=ops, sizes=(1,), uops=(known,), executes=False)
-        if copies := self.exchanged():
+        copies = self.copied()
+        if len(copies) > 1:
             return Expansion(ops=self._ops(2, 0), sizes=(1, 1), uops=copies)
         if self.is_move():
             if self.merges:
@@ -131,7 +132,7 @@ class _Expander(MacroInstruction):
             for uop in uops:
                 if uop.kind is UopKind.COMPUTE and uop.units.mask & ~self.alus.mask == 0:
                     uop.units = self.branch_alus
-        templates = [uop.template() for uop in uops]
+        templates = [*[uop.template() for uop in uops], *copies]
         vector_ops = 0
         if self.vector and (self._uses_pipes(uops) or self.writes_vector()):
             vector_ops = min(count, _VECTOR_OPS_COUNTED)
@@ -305,7 +306,8 @@ class _Expander(MacroInstruction):
         if transfers and not loaded:
             most = most or min(latencies) - 1
         if len(computes) >= 2 and most > 0 and computes[0] is not self.store_pipes:
-            # Late inputs enter the second uop or, after a transfer, the last one.
+            # Late inputs enter the second uop or, after a transfer, the last one; no result comes with them.
+            most = min(most, max(1, min(latencies) - 1))
             value = self.fresh()
             early = [(v, 0) for v, late in inputs if late == 0]
             between = computes[1:-1] if transfers else []

@@ -183,10 +183,13 @@ def prepare(
             hardware or microarchitecture.tracks_values
         )
         numbers = [number for _, _, number in targets]
+        # The renamer of a core that counts macro-ops passes exchanged registers on in no time (M7).
+        exchanged = microarchitecture.macro_ops is not None and instruction.mnemonic == "xchg" and not memory
         inputs = [
             operand
             for operand in inputs
             if any(map(partial(table.plain, operand.index), numbers))
+            or exchanged
             or (waits_for_data and not outputs and not flags)
         ]
     simd = any(is_simd(o.register) for o in operands if o.register)

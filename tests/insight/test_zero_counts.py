@@ -65,6 +65,16 @@ def test_others_are_not(body: str) -> None:
     assert all(each.code != "counts-not-zero" for each in predicted(body).assumptions)
 
 
-def test_other_cores_are_not_known_to_be_slow() -> None:
-    made = predicted("shl rbx, cl\n adc rax, rdx", "ZEN3")
+@pytest.mark.parametrize("core", ["ZEN3", "ZEN5"])
+def test_relatives_say_where_it_was_measured(core: str) -> None:
+    made = predicted("shl rbx, cl\n adc rax, rdx", core)
+    (found,) = [each for each in made.assumptions if each.code == "counts-not-zero"]
+    assert found.values == {"most_cycles": 32}
+    assert "on ZEN4" in found.message
+    assert f"on {core} it was not measured" in found.message
+
+
+@pytest.mark.parametrize("core", ["ZEN2", "SKL"])
+def test_other_cores_are_not_known_to_be_slow(core: str) -> None:
+    made = predicted("shl rbx, cl\n adc rax, rdx", core)
     assert all(each.code != "counts-not-zero" for each in made.assumptions)
