@@ -13,8 +13,8 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
-from testkit.blocks import block_of, in_a_loop
-from testkit.core_tables import listed
+from testkit.blocks import block_of
+from testkit.core_tables import listed, mixed
 from testkit.simulated import simulated
 
 LOOPS = {
@@ -95,11 +95,7 @@ def test_a_mixture_has_the_same_figure(name: str, options: ModelOptions) -> None
     """Mixtures of all that the state has: every core takes another part of them, or all with
     CYCLELENS_ALL_RUNS set."""
     for mode, code, text in listed("mixtures")[registry.names().index(name) % PART :: PART]:
-        loop = mode == "loop"
-        whole = in_a_loop(code) if loop else code
-        early, full = (
-            simulated(whole, name, details=details, loop=loop, options=options) for details in (False, True)
-        )
+        early, full = (mixed(mode, code, name, options, details=details) for details in (False, True))
         assert early.cycles_per_iteration == full.cycles_per_iteration, text
 
 

@@ -17,13 +17,17 @@ from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+from msgspec.structs import replace
 
 from testkit.blocks import block_of, in_a_loop, template_of
+from testkit.simulated import simulated
 
 FOLDER = Path(__file__).parents[1] / "tables"
 FORMS_HEAD = """\
@@ -36,6 +40,8 @@ MIXTURES_HEAD = """\
 # mode and bytes | cycles per iteration, period in cycles/iterations, cycles of the run, cycles visited
 # | the same of the published model, if it differs
 """
+SAME = ":same"
+"""The end of a mixture's mode in which all pointers are equal."""
 LISTS = {"forms": 2, "kernels": 4, "mixtures": 3}
 """The lists, and the fields of their lines: the last two are an encoding and its text."""
 UICA = "uica"
@@ -170,18 +176,26 @@ def slots(account: Account) -> Iterator[str]:
 
 
 def mixture(mode: str, code: str, name: str) -> str:
-    """A mixture on one core, in both models."""
-    usual, published = (run_of(mode, code, name, options) for options in (DEFAULT, PUBLISHED))
+    """A mixture on one core, in both models; with equal pointers only in the usual one."""
+    usual = run_of(mode, code, name, DEFAULT)
+    published = usual if mode.endswith(SAME) else run_of(mode, code, name, PUBLISHED)
     return f"{mode} {code} | {usual}" + (f" | {published}" if published != usual else "")
 
 
 def run_of(mode: str, code: str, name: str, options: ModelOptions) -> str:
     """A run that ends once its state repeats."""
-    loop = mode == "loop"
-    block = block_of(in_a_loop(code) if loop else code, name, loop=loop, options=options)
-    run = simulate(block, registry.get(name), request=RunRequest(details=False), options=options)
+    run = mixed(mode, code, name, options, details=False)
     period = "-" if run.period is None else "{}/{}".format(*run.period)
     return f"{run.cycles_per_iteration:.3f} {period} {run.simulated_cycles} {run.visited_cycles}"
+
+
+def mixed(mode: str, code: str, name: str, options: ModelOptions, *, details: bool) -> Simulation:
+    """The simulation of a mixture in its mode."""
+    loop = mode.startswith("loop")
+    if mode.endswith(SAME):
+        options = replace(options, assume=Pointers.SAME)
+    whole = in_a_loop(code) if loop else code
+    return simulated(whole, name, loop=loop, options=options, details=details)
 
 
 def main() -> None:
