@@ -91,8 +91,8 @@ cdef int _check_sum(str name, str what, int *sizes, int count, int parts) except
 
 
 cdef int check_program(Program program, object microarchitecture) except -1:
-    """Raises ValueError if half of a fused pair stands alone or both have uops, if an instruction joins one that
-    joins another, or if a uop names a unit that the core has not."""
+    """Raises ValueError if half of a fused pair stands alone or both have uops, if an instruction joins one
+    that joins another, or if a uop names a unit that the core has not."""
     cdef int units = len(microarchitecture.units)
     for i in range(program.instructions if program.has_joins else 0):
         following = i + 1 if i + 1 < program.instructions else 0
