@@ -24,7 +24,7 @@ cdef class Clock(Iterations):
 
     cdef int next_event(self) noexcept nogil:
         """The next cycle in which anything can happen."""
-        return self.cycle + 1
+        pass
 
     cdef int next_of(self, int following) noexcept nogil:
         """The cycle ``following``, or an earlier one in which a uop retires. ``following`` is NEVER or later

@@ -198,6 +198,26 @@ def test_large_immediates_take_two_slots(instruction: str, slots: int) -> None:
     assert source == ("DSB" if 16 + slots + 1 <= 18 else "MITE")
 
 
+@pytest.mark.parametrize("head", ["48b8", "c707"], ids=["of 32 bits", "of 16 bits beside an address"])
+@pytest.mark.parametrize(
+    ("beyond", "slots"), [(-1, 1), (0, 2)], ids=["the last value", "the first one beyond"]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_last_value_without_a_slot_more(head: str, beyond: int, slots: int, sign: int) -> None:
+    """K1, on both sides of each limit. mov rax, imm64; mov dword ptr [rdi], imm32."""
+    size, bits = (8, 31) if head == "48b8" else (4, 15)
+    value = (1 << bits) + beyond
+    code = head + (value if sign > 0 else ~value).to_bytes(size, "little", signed=True).hex()
+    source = simulated(NOP * 16 + code + DEC_JNZ + "00", "SKL").first_sources[0]
+    assert source == ("DSB" if 16 + slots + 1 <= 18 else "MITE")
+
+
+def test_every_uop_of_the_idq_has_one_source() -> None:
+    """Of the uops that an iteration delivers: four no-operations, an addition, and a pair of dec and jnz."""
+    usage = simulated(NOP * 4 + "4801d8" + DEC_JNZ + "f6", "SKL").usage
+    assert [sum(each.sources.values()) for each in usage] == [1.0] * 6 + [0.0]
+
+
 def test_an_extra_slot_ends_the_delivery() -> None:
     """X3: behind a 64-bit immediate nothing more comes in the cycle, although the DSB is six wide."""
     code = MOVABS * 2 + DEC_JNZ + "e7"

@@ -281,7 +281,7 @@ cdef class FlatOriginal:
         row.scale = NO_KEY if access.scale is None else access.scale
         row.displacement = _in_32_bits(access.displacement or 0)
         row.bytes = access_bytes(template, access)
-        if access.implicit_stack and access.written:
+        if access.implicit_stack:
             row.stack_offset = min(0, template.rsp_change)
         row.pointer_chasing = row.kind == LOAD and _may_chase(row.base, row.displacement)
 
