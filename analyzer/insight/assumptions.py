@@ -16,7 +16,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.measured_otherwise import counts_not_zero, differences, published_throughput
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
-from cyclelens.analyzer.microarchitectures import caveats, extensions, loop_caveats
+from cyclelens.analyzer.microarchitectures import caveats, extensions
 from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
@@ -362,7 +362,7 @@ def _published_throughput(prediction: Prediction) -> Iterator[Assumption]:
 
 
 def _counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
-    if loop_caveats.zero_counts_measured_on(prediction.microarchitecture):
+    if caveats.zero_counts_measured_on(prediction.microarchitecture):
         yield from counts_not_zero(prediction)
 
 

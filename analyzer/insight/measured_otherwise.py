@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from cyclelens.analyzer.insight import loop_kinds
+from cyclelens.analyzer.insight.loop_kinds import Difference
 from cyclelens.analyzer.microarchitectures import caveats, loop_caveats
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures
@@ -38,16 +40,6 @@ _DIFFERENT = 0.05
 """Least share of the figure that counts as a difference."""
 
 
-class Difference(Struct, frozen=True):
-    """What loops of a kind took beyond the figure, or below it."""
-
-    instructions: tuple[int, ...]
-    kind: str
-    """The beginning of a sentence: which loops they are."""
-    cycles: float
-    """Cycles per iteration beyond the figure; negative below it."""
-
-
 class Faster(Struct, frozen=True):
     """Instructions of one mnemonic that take longer by what is published."""
 
@@ -68,6 +60,7 @@ def differences(prediction: Prediction) -> Iterator[Difference]:
     if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
         for kind in _KINDS:
             yield from kind(prediction)
+        yield from loop_kinds.of_loop(prediction)
 
 
 def _across_lanes(prediction: Prediction) -> Iterator[Difference]:
@@ -345,7 +338,7 @@ def counts_not_zero(prediction: Prediction) -> Iterator[Assumption]:
     """At most one, with the shifts, on the core where that was measured and on its relatives. The flags of
     the iteration before count too."""
     core, cycles = prediction.microarchitecture, loop_caveats.ZERO_COUNT_CYCLES
-    measured_on = loop_caveats.zero_counts_measured_on(core)
+    measured_on = caveats.zero_counts_measured_on(core)
     templates = prediction.instructions
     writers: dict[str, int] = {}
     found, reads = dict[int, str](), 0

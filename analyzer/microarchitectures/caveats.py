@@ -440,3 +440,8 @@ def lane_crossing_cycles(mnemonic: str, name: str) -> float:
     known to (LANES)."""
     known = _ACROSS_LANES.get(name, ())
     return next((cycles for pattern, cycles in known if re.fullmatch(pattern, mnemonic)), 0.0)
+
+
+def zero_counts_measured_on(name: str) -> str:
+    """The core on which shifts by zero were measured that stands for this one; empty: none."""
+    return "ZEN4" if name in ("ZEN3", "ZEN4", "ZEN5") else ""

@@ -157,6 +157,8 @@ def _repaired(
         vector = [subject.store_pipes]
     if mnemonic in SHIFTS and len(integer) == 1:
         integer = [subject.shifters]
+    if mnemonic == "xadd" and not subject.memory and subject.width < _RENAMED_BITS:
+        integer = [subject.alus] * 2
     if mnemonic in DOUBLE_SHIFTS:
         integer = [subject.alus] * (subject.prepared.figures.retire_slots or 1)
     if subject.vector and subject.memory and subject.reads and not subject.writes:

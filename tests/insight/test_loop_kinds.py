@@ -1,0 +1,105 @@
+"""Kinds of loops that take other times than the figure: measured by time stamps on an EPYC 9004."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Prediction
+
+TEXT = ".intel_syntax noprefix\n# cyclelens-begin k\n.p2align 6\n1: {}\n dec r15\n jnz 1b\n# cyclelens-end\n"
+
+
+def predicted(body: str, core: str = "ZEN4") -> Prediction:
+    options = AnalysisOptions(target=Target(microarchitectures=(core,)))
+    (region,) = Analyzer().analyze(TEXT.format(body.replace(";", "\n")), options).regions
+    return region.predictions[0]
+
+
+def differences(made: Prediction) -> list[float]:
+    found = [each.values for each in made.assumptions if each.code == "measured-otherwise"]
+    return [float(each["difference_cycles"]) for each in found if each is not None]
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("imul r10, rbx, 3; lea rdx, [rbx+1]; lea rsi, [rbx+2]; lea r8, [rbx+3]", 1.50),
+        ("pdep r10, rbx, rax; add rdx, 1; add rsi, 1; add r8, 1", 1.58),
+        ("add rdx, 1; add rsi, 1; add r8, 1; imul r10, rbx, 3", 1.66),
+        (
+            "imul r10, rbx, 3; imul rcx, rbx, 3; lea rdx, [rbx+1]; lea rsi, [rbx+2]; lea r8, [rbx+3]; "
+            "lea r9, [rbx+4]; lea r11, [rbx+5]",
+            3.25,
+        ),
+        ("add r10, rbx; sub [rdi+192], r9; setz sil; imul rdx, rbx, 7", 1.62),
+        ("vmovq xmm0, r8; vpor ymm6, ymm4, ymm5; vpcmpeqb ymm1, ymm4, ymm5", 1.28),
+        ("vmovq xmm0, r8; vmovups [rdi], ymm3; vpor ymm6, ymm4, ymm5", 1.28),
+        ("vcvtsi2sd xmm0, xmm6, r8; vpor ymm7, ymm4, ymm5; vpcmpeqb ymm2, ymm4, ymm5", 1.63),
+        ("vmovups [rdi+64], ymm2; vmovd edx, xmm5", 1.00),
+        ("vmovups [rdi+64], ymm2; vmovups [rdi+96], ymm2; vmovd esi, xmm5; vmovd edx, xmm5", 2.00),
+        ("vmovups [rdi+64], ymm2; vpmovmskb edx, ymm5; vpmovmskb esi, ymm5", 2.00),
+        ("vaddps ymm0, ymm0, ymm11; vaddps ymm10, ymm10, ymm0; vpaddd ymm1, ymm8, ymm9", 4.00),
+        ("vfmadd213pd ymm0, ymm3, ymm11; vfmadd231ps ymm10, ymm0, ymm8; vaddps ymm1, ymm8, ymm9", 5.06),
+        ("vfmadd213pd ymm0, ymm3, ymm11; vmulps ymm10, ymm0, ymm8; vmulps ymm1, ymm8, ymm9", 4.87),
+        (
+            "vpsubd ymm8, ymm4, ymm2; vpshufb ymm5, ymm11, ymm9; vpsubd ymm10, ymm11, ymm9; "
+            "vpermq ymm7, ymm6, 3",
+            1.34,
+        ),
+        ("xchg ax, bx; xchg dx, si", 1.53),
+        ("xchg al, bl; xchg dl, sil", 1.53),
+        ("xadd ax, bx; xadd dx, si", 1.53),
+        ("mov rax, [rdi]; mov rdx, [rdi+8]; mov ebx, ds", 1.49),
+        ("mov rax, [rdi]; mov rdx, [rdi+8]; mov rsi, [rdi+16]; mov bx, ds", 2.00),
+        ("fld st(0); fadd qword ptr [rdi]; fstp st(0)", 1.50),
+        ("fldz; fadd qword ptr [rdi]; fstp st(0)", 2.00),
+        ("fld qword ptr [rdi]; fadd qword ptr [rdi+8]; fstp st(0)", 1.12),
+        ("push rbx; pop rax; mov [rdi+16], r9; mov [rdi+24], r8", 3.00),
+        ("sub rsi, [rdi+64]; mov [rdi+64], r8; add r11, 1; or r10, rdx", 1.26),
+        ("add r11, r9; sub [rdi+8], rdx; mov rbx, [rdi+32]", 1.15),
+        ("mov [rdi+192], rdx; sub rdx, rax; cmp rbx, rsi; movsxd r8, edx", 1.15),
+    ],
+)
+def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) -> None:
+    made = predicted(body)
+    ends = sorted((0.0, max(differences(made), key=abs)))
+    least, most = (made.cycles_per_iteration + each for each in ends)
+    assert least - 0.02 <= measured <= most + 0.02
+    assert abs(measured / made.cycles_per_iteration - 1) > 0.05
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("imul r10, rbx, 3; lea rdx, [rbx+1]; lea rsi, [rbx+2]", 1.00),
+        ("imul rax, rbx; add rdx, 1; add rsi, 1; add r8, 1", 3.00),
+        (
+            "imul r10, rbx, 3; lea rdx, [rbx+1]; lea rsi, [rbx+2]; lea r8, [rbx+3]; lea r9, [rbx+4]; "
+            "lea r11, [rbx+5]; lea rax, [rbx+6]",
+            2.00,
+        ),
+        ("popcnt r10, rbx; add rdx, 1; add rsi, 1; add r8, 1", 1.25),
+        ("vmovq xmm0, r8", 1.00),
+        ("vmovd esi, xmm5; vmovd edx, xmm5", 2.00),
+        ("vmovups [rdi+64], ymm2; vmovups [rdi+96], ymm2", 2.00),
+        ("vaddps ymm0, ymm0, ymm11; vaddps ymm10, ymm10, ymm0", 3.00),
+        ("vfmadd213pd ymm0, ymm3, ymm11; vmulps ymm1, ymm8, ymm9", 4.00),
+        ("vpermd ymm7, ymm6, ymm3; vpsubd ymm8, ymm4, ymm2", 1.00),
+        ("xchg ax, bx", 1.00),
+        ("mov ebx, ds; mov edx, ds", 2.00),
+        ("fld qword ptr [rdi]; fstp st(0)", 1.00),
+        ("push rbx; pop rax; mov [rdi+16], r9", 2.00),
+        ("mov [rdi+16], r9; add rax, 1", 1.00),
+        ("mov rax, [rdi]; add rdx, 1; add rsi, 1", 1.00),
+    ],
+)
+def test_loops_beside_them_say_nothing(body: str, measured: float) -> None:
+    made = predicted(body)
+    assert made.cycles_per_iteration == pytest.approx(measured, rel=0.03)
+    assert not differences(made)
+
+
+def test_other_cores_were_not_measured() -> None:
+    assert not differences(predicted("xchg ax, bx; xchg dx, si", "ZEN3"))
+    assert not differences(predicted("imul r10, rbx, 3; add rdx, 1; add rsi, 1; add r8, 1", "SKL"))
