@@ -106,6 +106,15 @@ def test_two_instructions_in_turn_do_not_join_their_next() -> None:
         simulate(replace(block, entries=tuple(two)), core)
 
 
+def test_no_instruction_joins_the_next_where_macro_ops_are_counted() -> None:
+    """The account of slots would miss it."""
+    block = block_of("480fafc3 90", "ZEN3", loop=False)
+    product, nop = block.instructions
+    joined = replace(block, entries=(replace(product, joins_next=True), nop))
+    with pytest.raises(ValueError, match="ZEN3: a move joins the next one; here it has a macro-op"):
+        simulate(joined, registry.get("ZEN3"))
+
+
 def test_only_a_move_is_carried_out_with_the_next_operation() -> None:
     block = block_of("f0480fc106 90", "ZEN4", loop=False)
     exchange, nop = block.instructions
