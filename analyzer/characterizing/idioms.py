@@ -57,14 +57,13 @@ def idiom(
     """
     registers = {each.index for each in variant.registers}
     known = {pair: found.cycles for pair, found in latencies.items() if found.cycles is not None}
-    if (
-        len(registers) == 2
-        and variant.memory is None
-        and any(
-            cycles == 0 and part == REGISTER and source != target and {source, target} <= registers
-            for (source, target, part), cycles in known.items()
-        )
-    ):
+    between = [
+        cycles
+        for (source, target, part), cycles in known.items()
+        if part == REGISTER and source != target and {source, target} <= registers
+    ]
+    # XADD passes one of its registers on in no time, but adds.
+    if len(registers) == 2 and variant.memory is None and between and not any(between):
         return Idiom.ELIMINATED
     ones = [cycles for (_, _, part), cycles in known.items() if part == SAME_REGISTER]
     if same is None or not ones or any(ones):
