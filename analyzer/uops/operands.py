@@ -266,7 +266,7 @@ def prepare(
         load_latency=loaded[vector],
         operand_latency=operand_latency,
         added=added,
-        offset_registers=_offset_registers(instruction, microarchitecture),
+        offset_registers=offset_registers(instruction) if microarchitecture.add_offset_limit else (),
     )
 
 
@@ -307,10 +307,10 @@ def _constant(instruction: Instruction) -> int | None:
     return instruction.immediate
 
 
-def _offset_registers(instruction: Instruction, microarchitecture: Microarchitecture) -> tuple[str, ...]:
+def offset_registers(instruction: Instruction) -> tuple[str, ...]:
     """Registers that a shift or rotation needs without an owed constant: the count, and in
     three-operand forms the source (V9)."""
-    if not microarchitecture.add_offset_limit or instruction.mnemonic not in _SHIFTS:
+    if instruction.mnemonic not in _SHIFTS:
         return ()
     sources = [operand.register for operand in instruction.operands[1:] if operand.register]
     return tuple(canonical(register) for register in sources)

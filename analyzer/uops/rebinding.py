@@ -27,6 +27,7 @@ from cyclelens.analyzer.uops.operands import (
     added_constant,
     address_registers,
     as_register,
+    offset_registers,
     pops_rsp_or_r12,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
@@ -106,7 +107,7 @@ class _OperandNames:
 def rebind_prepared(
     sibling: Prepared, instruction: Instruction, operands: Sequence[BoundOperand]
 ) -> Prepared:
-    """The sibling's figures with this instruction's registers and addresses."""
+    """The sibling's figures with this instruction's registers, addresses and constant."""
     registers = _OperandNames(sibling.rsp_change, operands)
     return replace(
         sibling,
@@ -115,6 +116,8 @@ def rebind_prepared(
         register_outputs=registers.like(sibling.register_outputs),
         address_inputs=tuple(registers.address_inputs),
         memory_operands=tuple(registers.accesses),
+        added=None if sibling.added is None else added_constant(instruction),
+        offset_registers=offset_registers(instruction) if sibling.offset_registers else (),
     )
 
 

@@ -91,8 +91,8 @@ cdef int _check_sum(str name, str what, int *sizes, int count, int parts) except
 
 
 cdef int check_program(Program program, object microarchitecture) except -1:
-    """Raises ValueError if half of a fused pair stands alone or both have uops, if a uop names a unit that the
-    core has not, or if an instruction joins one that joins another, or one of a core that counts macro-ops."""
+    """Raises ValueError if half of a fused pair stands alone or both have uops, if a uop names a unit that
+    the core has not, or if an instruction joins one that joins another, or one that has a macro-op."""
     cdef int units = len(microarchitecture.units)
     if program.has_joins and microarchitecture.macro_ops is not None:
         raise ValueError(f"{microarchitecture.name}: a move joins the next one; here it has a macro-op")
