@@ -110,6 +110,8 @@ CROSSED = {
     "one byte across the end of a line": ("488b5f08", "488b5f39", False),
     "another place of a moved pointer": ("4883c704 488b5f08", "4883c704 488b5f10", False),
     "another step of it": ("4883c704 488b1f", "4883c708 488b1f", False),
+    "another step of its lower half": ("83c704 488b1f", "83c708 488b1f", False),
+    "a step back": ("4883ef08 488b1f", "4883c708 488b1f", False),
     "another constant": ("4883c004 488b1f", "4883c008 488b1f", True),
     "what the move of a pair copies": ("4889d8 4801c8 4801d3", "4889c8 4801c8 4801d3", False),
     "other operations of the op cache": ("4805ffffff00", "4883c07f", False),
@@ -126,9 +128,16 @@ def test_macro_ops_only_count_which_loads_cross_a_line(
     assert (keys[0] == keys[1]) is equal
 
 
-@pytest.mark.parametrize("code", ["48890f", "488b0f 488b01", "4801f7 488b07", "488b0437", "488b0508000000"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("48890f", "488b0f 488b01", "4801f7 488b07", "488b0437", "488b0508000000"),
+        *("6683c708 488b1f", "4080c708 488b1f", "4883e7f0 488b1f", "48037e08 488b1f"),
+    ],
+)
 def test_macro_ops_follow_other_addresses_as_numbers(code: str, store: FactsStore) -> None:
-    """Of stores, of loaded or added pointers, of two registers and of the instruction pointer."""
+    """Of stores, of loaded or added pointers, of two registers and of the instruction pointer; of a pointer
+    of which a part is moved, or that is masked, or moved by what is loaded."""
     assert key_of(code, store, "ZEN5", HARDWARE) == ()
 
 

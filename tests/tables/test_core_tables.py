@@ -1,5 +1,5 @@
-"""Every core's figures for the listed forms, kernels and mixtures equal those in its files, which
-``dev/tables`` writes."""
+"""Every core's figures for the listed forms, kernels, mixtures, runs and blocks equal those in its
+files, which ``dev/tables`` writes."""
 
 from difflib import unified_diff
 

@@ -1,4 +1,4 @@
-"""Renders, as text, what every core gives for lists of instruction forms, kernels and mixtures.
+"""Renders, as text, what every core gives for lists of instruction forms, kernels, mixtures and blocks.
 
 ``dev/tables`` writes it to ``tests/tables/NAME/``, and ``tests/tables`` compares: a change of a rule shows
 as a difference of a few lines, which a reviewer can judge.
@@ -26,6 +26,7 @@ from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from msgspec.structs import replace
 
+from testkit import alike, variant_runs
 from testkit.blocks import block_of, in_a_loop, template_of
 from testkit.simulated import simulated
 
@@ -42,8 +43,9 @@ MIXTURES_HEAD = """\
 """
 SAME = ":same"
 """The end of a mixture's mode in which all pointers are equal."""
-LISTS = {"forms": 2, "kernels": 4, "mixtures": 3}
-"""The lists, and the fields of their lines: the last two are an encoding and its text."""
+LISTS = {"forms": 2, "kernels": 4, "mixtures": 3, "runs": 4, "alike": 3}
+"""The lists, and the fields of their lines: the last two are an encoding and its text. Each of ``runs`` is of
+one core."""
 UICA = "uica"
 """The kernels of which the published model says something else than the default."""
 FILES = (*LISTS, UICA)
@@ -56,6 +58,12 @@ def text_of(name: str, file: str) -> str:
         return FORMS_HEAD + "".join(f"{form(code, name)}\n" for code, _ in listed(file))
     if file == "mixtures":
         return MIXTURES_HEAD + "".join(f"{mixture(mode, code, name)}\n" for mode, code, _ in listed(file))
+    if file == "runs":
+        its = [variant_runs.row(mode, code, name) for core, mode, code, _ in listed(file) if core == name]
+        return variant_runs.HEAD + "\n".join([*its, ""]) if its else ""
+    if file == "alike":
+        blocks = [(mode, code) for mode, code, _ in listed(file)]
+        return alike.HEAD + "".join(f"{row}\n" for row in alike.rows(name, blocks))
     usual = kernels(name, DEFAULT)
     if file == UICA:
         lines = [line for line, other in zip(kernels(name, PUBLISHED), usual, strict=True) if line != other]
