@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclelens.analyzer.microarchitectures import loop_caveats
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UopKind
-from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
 from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
 from msgspec import Struct
 
 _MULTIPLICATIONS = re.compile(r"imul|mulx?|pdep|pext|crc32")
 _CROSSING = re.compile(r"vperm(2[fi]128|[bwdq]|p[sd])")
 _TRANSFERS_IN = re.compile(r"v?mov[dq]|v?pinsr[bwdq]|v?cvtsi2s[sd]")
-_TRANSFERS_OUT = re.compile(r"v?mov[dq]|v?pmovmskb|v?movmskp[sd]")
 _EXCHANGES = ("xchg", "xadd")
 _X87_WITH_MEMORY = re.compile(r"fi?(add|subr?|mul|divr?|com)p?")
 _SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
@@ -97,26 +96,15 @@ def _transfers_in(prediction: Prediction) -> Iterator[Difference]:
         yield Difference(tuple(found), "with transfers from general registers beside vectors", more)
 
 
-def _transfers_out(prediction: Prediction) -> Iterator[Difference]:
+def _to_flags(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
     found = [
-        i
-        for i in _named(instructions, _TRANSFERS_OUT)
-        if not instructions[i].memory_operands
-        and any(is_general_purpose(each.name) for each in instructions[i].register_outputs)
+        i for i, each in enumerate(instructions) if any(uop.traits & Trait.TO_FLAGS for uop in each.uops)
     ]
-    stores = [
-        i
-        for i, each in enumerate(instructions)
-        if any(is_simd(register.name) for register in each.register_inputs)
-        and any(access.written for access in each.memory_operands)
-    ]
-    if len(found) + len(stores) < _DEPENDENT * prediction.cycles_per_iteration or not (found and stores):
-        return
-    less = max(len(found), len(stores), prediction.bounds.get("Dependencies", 0.0))
-    if less < _DEPENDENT * prediction.cycles_per_iteration:
-        kind = "with stores of vectors beside transfers to general registers"
-        yield Difference((*found, *stores), kind, less - prediction.cycles_per_iteration)
+    near = prediction.cycles_per_iteration < 2 * len(found)
+    if near and not _waits(prediction) and any(i not in found for i in range(len(instructions))):
+        more = loop_caveats.TO_FLAGS_CYCLES * len(found)
+        yield Difference(tuple(found), "with comparisons of vectors that set flags", more)
 
 
 def _read_chains(prediction: Prediction) -> Iterator[Difference]:
@@ -218,7 +206,7 @@ def _short_with_stores(prediction: Prediction) -> Iterator[Difference]:
 _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _multiplications,
     _transfers_in,
-    _transfers_out,
+    _to_flags,
     _read_chains,
     _crossing,
     _narrow_exchanges,

@@ -40,6 +40,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
     slowest = max(
         cycles * _slowest_state(block, cycles, runs.microarchitecture),
         _repeating(block, prediction, runs.microarchitecture),
+        _leaving_singly(block, runs.microarchitecture),
     )
     if slowest > max(found.most, LEAST_FACTOR * cycles):
         found = PortBinding(found.least, slowest, steady_states=True)
@@ -58,7 +59,7 @@ def _with_other_third_sources(block: Block, found: PortBinding, runs: Runs) -> P
     transfer = core.units.having(Role.TRANSFER).mask
     if not any(uop.traits & Trait.THREE_SOURCES for uop in uops):
         return None
-    if not any(uop.units.mask == transfer for uop in uops):
+    if not any(uop.units.mask & transfer for uop in uops):
         return None
     ends = []
     for eighths in (0, rules.most_third_source_eighths):
@@ -148,6 +149,19 @@ def _repeating(block: Block, prediction: Prediction, microarchitecture: Microarc
         loads = sum(access.read for access in template.memory_operands) * (1 + (index in again))
         cycles += loads / (rules.vector_loads_per_cycle if vector else rules.loads_per_cycle)
     return cycles if again else 0.0
+
+
+def _leaving_singly(block: Block, microarchitecture: Microarchitecture) -> float:
+    """Cycles in the state in which stores of vectors and transfers leave one after the other (M47); 0 without
+    both."""
+    stores = microarchitecture.units.having(Role.VECTOR_STORE).mask
+    if not stores:
+        return 0.0
+    leaving = microarchitecture.units.having(Role.TRANSFER).mask
+    uops = [uop for template in block.instructions for uop in template.uops if uop.units.mask & leaving]
+    if len({uop.units.mask for uop in uops}) < 2:
+        return 0.0
+    return sum(max(_EIGHTHS, uop.busy_eighths) for uop in uops) / _EIGHTHS
 
 
 def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:

@@ -20,8 +20,9 @@ LOOP_KINDS = Source(
     "row beside 3, 4, 5 and 8 LEA 2.00, 2.75, 3.25 and 3.75 (2.00, 2.00, 2.00, 3.00), apart 2.00 to 3.67, "
     "four and seven 6.50 (5.00). VMOVQ from a general register took 1.28 beside two vector operations or a "
     "store and one, 1.38 beside three (1.00), two beside four 2.66 (2.00), VCVTSI2SD beside two 1.63 "
-    "(1.25). One and two stores of vectors beside as many VMOVD or VPMOVMSKB to general registers took 1.00 "
-    "and 2.00 (2.00 and 4.00). VADDPS into itself, another one that adds its result to its own, and a third "
+    "(1.25). VUCOMISS took 1.20 beside a load, 1.25 beside CMP, 1.50 beside SETB or CMOVB (1.00), VMOVSD of "
+    "memory, VUCOMISD and ANDPS of memory 1.50 (1.00), four VUCOMISS beside 4, 8 and 12 CMP 5.3, 6.2 and 5.8 "
+    "(4.00, 4.39, 5.27). VADDPS into itself, another one that adds its result to its own, and a third "
     "vector operation took 4.00 (3.00), of FMAs 4.72 to 5.06 (4.00). VPSUBD, VPSHUFB, VPSUBD and VPERMQ or "
     "VPERM2I128 took 1.32 to 1.34 (1.00). Two XCHG or XADD of bytes or words took 1.53 (1.25). MOV from a "
     "segment register beside 1, 2 and 3 loads took 1.17, 1.49 and 1.85 (1.00, 1.00, 1.50), to 16 bits beside "
@@ -34,6 +35,8 @@ MULTIPLICATION_CYCLES = 0.63
 """Cycles by which a loop took longer for each multiplication beside other operations (LOOP_KINDS)."""
 TRANSFER_CYCLES = 0.6
 """The same for each transfer from a general register beside vector operations."""
+TO_FLAGS_CYCLES = 0.51
+"""The same for each comparison of vectors that sets flags."""
 READ_LONG_CHAIN_CYCLES = 1.07
 """The same for a chain of vector operations that another chain reads."""
 CROSSING_CYCLES = 0.35

@@ -49,51 +49,55 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN3`` has the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3
 from cyclelens.analyzer.microarchitectures.literature import same_as
 from cyclelens.analyzer.model.macro_ops import LoadQueue, MemoryGroup, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
-from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
+from cyclelens.analyzer.model.units import Scheduler, Unit, Units, UopKind, unit
 from msgspec.structs import replace
 
-UNITS = Units(
-    (
-        unit("ALU0", "ALU, divide, branch", "integer 0"),
-        unit("ALU1", "ALU, multiply, shift", "integer 1"),
-        unit("ALU2", "ALU, shift", "integer 2"),
-        unit("ALU3", "ALU, branch", "integer 3"),
-        unit("AGU0", "load, store address", "integer 0"),
-        unit("AGU1", "load, store address", "integer 1"),
-        unit("AGU2", "load, store address", "integer 2"),
-        unit("SD0", "store data", "store queue"),
-        unit("SD1", "store data", "store queue"),
-        unit("FP0", "vector, FP multiply", "vector 0"),
-        unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector 1"),
-        unit("FP2", "vector, FP add, shuffle", "vector 0"),
-        unit("FP3", "vector, FP add", "vector 1"),
-        # FP4 and FP5: one per cycle.
-        unit("FP45", "transfer", "vector 0"),
-    ),
-    letters={
-        "0": "ALU0",
-        "1": "ALU1",
-        "5": "ALU2",
-        "6": "ALU3",
-        "2": "AGU0",
-        "3": "AGU1",
-        "F": "AGU2",
-        "4": "SD0",
-        "9": "SD1",
-        "A": "FP0",
-        "B": "FP1",
-        "C": "FP2",
-        "D": "FP3",
-        "E": "FP45",
-    },
-    sets={"78": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2")},
+_UNITS = (
+    unit("ALU0", "ALU, divide, branch", "integer 0"),
+    unit("ALU1", "ALU, multiply, shift", "integer 1"),
+    unit("ALU2", "ALU, shift", "integer 2"),
+    unit("ALU3", "ALU, branch", "integer 3"),
+    unit("AGU0", "load, store address", "integer 0"),
+    unit("AGU1", "load, store address", "integer 1"),
+    unit("AGU2", "load, store address", "integer 2"),
+    unit("SD0", "store data", "store queue"),
+    unit("SD1", "store data", "store queue"),
+    unit("FP0", "vector, FP multiply", "vector 0"),
+    unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector 1"),
+    unit("FP2", "vector, FP add, shuffle", "vector 0"),
+    unit("FP3", "vector, FP add", "vector 1"),
 )
+_LETTERS = {
+    "0": "ALU0",
+    "1": "ALU1",
+    "5": "ALU2",
+    "6": "ALU3",
+    "2": "AGU0",
+    "3": "AGU1",
+    "F": "AGU2",
+    "4": "SD0",
+    "9": "SD1",
+    "A": "FP0",
+    "B": "FP1",
+    "C": "FP2",
+    "D": "FP3",
+}
+_SETS = {"78": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2")}
+
+
+def units_with(leaving: Mapping[str, Unit]) -> Units:
+    """The units of a generation, with those through which values leave the vector unit, by letter in the
+    tables."""
+    letters = _LETTERS | {letter: each.name for letter, each in leaving.items()}
+    return Units((*_UNITS, *leaving.values()), letters=letters, sets=_SETS)
 
 
 (_ZEN_5,) = zen5.MODELS
@@ -214,7 +218,8 @@ MODELS = (
         policies=replace(
             _ZEN_5.policies, store_commit="gathered", late_operands="", memory_renaming="stack_or_learnt"
         ),
-        units=UNITS,
+        # FP4 and FP5: one per cycle.
+        units=units_with({"E": unit("FP45", "transfer", "vector 0")}),
         upper_halves=UpperHalfRule.PUT_ASIDE,
         upper_half_switch_cycles=170,
         load_buffer_size=72,

@@ -38,11 +38,12 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
         +-- vector 0 64
         |     +-- FP0   vector, FP multiply
         |     +-- FP2   vector, shuffle, FP add
-        |     +-- FP45  transfer
+        |     +-- FP4   transfer, vector store
         |
         +-- vector 1 64
               +-- FP1   vector, shuffle, FP multiply, FP divide
               +-- FP3   vector, FP add
+              +-- FP5   transfer
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_4
 from cyclelens.analyzer.model.macro_ops import FullLine, LoadQueue, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
+from cyclelens.analyzer.model.units import unit
 from msgspec.structs import replace
 
 (_ZEN_3,) = zen3.MODELS
@@ -72,6 +74,12 @@ _PENALTY = Source(
 _AS_ZEN_3 = Source(
     Certainty.INFERRED, "as Zen 3", "As measured on Zen 3, which has the same units; not measured on Zen 4"
 )
+_UNITS = Source(
+    Certainty.INFERRED,
+    "as Zen 3, measured",
+    "Those of Zen 3; that a store of a vector and a transfer begin in one cycle was measured by time stamps "
+    "on an EPYC 9004 (docs/zen5.md, M47)",
+)
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 
 MODELS = (
@@ -85,6 +93,7 @@ MODELS = (
             zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
             "load_buffer_size macro_ops.line_entries",
             zen3.MEASURED_BY_OTHERS: "idq_size",
+            _UNITS: "units",
             _MEASURED: "upper_halves upper_half_switch_cycles macro_ops.memory_group "
             "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
@@ -131,6 +140,13 @@ MODELS = (
         upper_halves=UpperHalfRule.MERGED,
         upper_half_switch_cycles=0,
         load_buffer_size=88,
+        units=zen3.units_with(
+            {
+                # Either may take a store or a transfer, one of each per cycle: as if each had its own (M47).
+                "E": unit("FP5", "transfer", "vector 1"),
+                "G": unit("FP4", "transfer, vector store", "vector 0"),
+            }
+        ),
         policies=replace(_ZEN_3.policies, memory_renaming="same_names"),
         macro_ops=replace(
             _ZEN_3.macro_ops or zen5.RULES,

@@ -174,7 +174,7 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Additional latency of a vector result between the domains of floating point and integers (M33)."""
     transfer_alu_cycles: int
     """Cycles for which a transfer to an integer register keeps one of the shifting ALUs from operations other
-    than multiplications (M34)."""
+    than multiplications; one to the flags alone takes as many slots of ALUs (M34)."""
     vector_bits: int
     """A wider operation occupies its pipe for several cycles."""
     divider_apart: bool

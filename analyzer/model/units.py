@@ -50,6 +50,8 @@ class Role(StrEnum):
     FP_DIVIDE = "FP divide"
     TRANSFER = "transfer"
     """Vector to integer registers, and store data of vectors."""
+    VECTOR_STORE = "vector store"
+    """Store data of vectors alone, where transfers leave through another unit."""
     FROM_INTEGER = "from integer"
     """Integer to vector registers."""
 

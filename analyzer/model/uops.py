@@ -53,6 +53,8 @@ class Trait(IntFlag):
     """The load of an instruction that stores to the address that it has computed (M43)."""
     THREE_SOURCES = 16384
     """A vector operation with three sources (M44)."""
+    TO_FLAGS = 32768
+    """A transfer from vector registers to the flags alone (M34)."""
 
 
 class ValueKind(IntEnum):

@@ -65,7 +65,9 @@ class MacroInstruction:
         self.branch_alus = units.having(Role.BRANCH)
         self.shifters = units.having(Role.SHIFT)
         self.multipliers = units.having(Role.MULTIPLY)
-        self.store_pipes = units.having(Role.TRANSFER)
+        self.transfers = units.having(Role.TRANSFER)
+        own = units.having(Role.VECTOR_STORE)
+        self.store_pipes = own if own.mask else self.transfers
         self.store_units = units.having(Role.STORE_DATA)
         self.from_integer = units.having(Role.FROM_INTEGER)
         self.stores = units.having(Role.STORE_ADDRESS)

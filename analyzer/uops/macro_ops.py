@@ -198,10 +198,10 @@ class _Expander(MacroInstruction):
             indexed = any(o.index for o in self.instruction.operands if o.kind is OperandKind.MEMORY)
             self.split_by_index = indexed and count == 1
             count += self.split_by_index
-        store_pipe = None
-        if self.vector and self.writes and self.store_pipes in vector:
-            store_pipe = self.store_pipes
-            computes.remove(self.store_pipes)
+        leaving = [units for units in vector if units.mask & self.transfers.mask]
+        store_pipe = self.store_pipes if leaving and self.vector and self.writes else None
+        if store_pipe is not None:
+            computes.remove(leaving[0])
         uops: list[Draft] = []
         loaded: dict[int, Value] = {}
         outputs = self.outputs()
@@ -305,7 +305,7 @@ class _Expander(MacroInstruction):
         transfers = self.writes_vector() and 0 < len(vector) < len(computes) and not self.from_integer.mask
         if transfers and not loaded:
             most = most or min(latencies) - 1
-        if len(computes) >= 2 and most > 0 and computes[0] is not self.store_pipes:
+        if len(computes) >= 2 and most > 0 and not computes[0].mask & self.transfers.mask:
             # Late inputs enter the second uop or, after a transfer, the last one; no result comes with them.
             most = min(most, max(1, min(latencies) - 1))
             value = self.fresh()

@@ -188,7 +188,11 @@ def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
             uop.traits |= Trait.DIVIDES
     if subject.mnemonic in _ONE_PER_CYCLE and not subject.memory and subject.rules.units_by_mnemonic:
         uops[0].busy, uops[0].traits = 1, uops[0].traits | Trait.ALONE
-    outside = subject.alus.mask | subject.store_pipes.mask | subject.from_integer.mask
+    if subject.prepared.flag_outputs and not subject.prepared.register_outputs:
+        for uop in uops:
+            if uop.kind is UopKind.COMPUTE and uop.units.mask & subject.transfers.mask:
+                uop.traits |= Trait.TO_FLAGS
+    outside = subject.alus.mask | subject.transfers.mask | subject.from_integer.mask
     pipe = next((uop for uop in uops if not uop.units.mask & outside), None)
     if pipe is None:
         return

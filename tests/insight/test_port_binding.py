@@ -87,6 +87,9 @@ MEASURED = [
     # Pipes of vector uops (M32): shuffles of a transposition in one of two states, and products in a chain.
     (TRANSPOSITION + LOOP_END, "ZEN4", 2.80),
     ("c5f459c3 c5fc58c4 c5fc59c1 c5fc58c1 c5fc1107" + LOOP_END, "ZEN4", 1.16),
+    # M47: two stores of 128 bits and two transfers, one after the other and in turn.
+    ("c5f81107 c5f8114710 c5f97ec8 c5f97ecb" + LOOP_END, "ZEN4", 4.00),
+    ("c5f81107 c5f97ec8 c5f8114710 c5f97ecb" + LOOP_END, "ZEN4", 2.00),
     # Additions to two and four words of 32 bits.
     ("830701 83470801" + LOOP_END, "ZEN4", 1.58),
     ("830701 83470801 83471001 83471801" + LOOP_END, "ZEN4", 2.85),

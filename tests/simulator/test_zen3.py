@@ -57,6 +57,12 @@ IDIOMS = "".join(f"66{'45' if n > 7 else ''}0fef{0xC0 + 9 * (n % 8):02x}" for n 
         ("M33: from a shuffle to a sum and back", "660f15c10f58c1", "loop", 6.00),
         ("M33: a logical operation of each domain", "660fefc10f54c1", "loop", 4.00),
         ("M34: the result of a transfer occupies an ALU", "660f7ec04883c3014883c1014883c201", "loop", 1.99),
+        (
+            "M34: comparisons to the flags occupy none",
+            "c5fb1004c6c5f92f04c70f97c2f7da418814004883c0014139c2",
+            "loop",
+            2.15,
+        ),
         ("M35: a failed forwarding of a byte", "8806488b06", "straight", 24.98),
         ("M35: of four bytes", "8906488b06", "straight", 17.96),
         ("M7: an idiom is not executed, but the branch behind it is", "4839c07500", "copies", 0.51),

@@ -253,6 +253,13 @@ FOUR_CHANGES = "830701834708018347100183471801"
             10.00,
         ),
         ("M42: not after vzeroupper", "c5d558e6c5f8770f28d90f58da", "loop", 1.00),
+        ("M47: a store and a transfer", "c5f81107c5f97ec8", "loop", 1.00),
+        ("M47: two of each", "c5fc1107c5fc114720c5f97ec8c5f97ecb", "loop", 2.00),
+        ("M47: a store of 512 bits and a transfer", "62f17c481107c5f97ec8", "loop", 2.00),
+        ("M47: a part of a vector is stored", "c4e379160701c5f97ec8", "loop", 1.00),
+        ("M34: a comparison to the flags takes two ALUs", "c5f82ec1488d4003488d5903488d5108", "loop", 1.49),
+        ("M34: and leaves shifts to their units", "c4e27917c148c1e00348c1eb03", "loop", 1.32),
+        ("M34: of masks, too", "c5f898ca48c1e00348c1eb03", "loop", 1.34),
         (
             "M34: multiplications pass transfers",
             "660f7ec0660f7ec0660f7ec0660f7ec0446bca03446bca03446bca03",

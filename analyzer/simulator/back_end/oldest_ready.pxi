@@ -408,10 +408,13 @@ cdef class OldestReady(Picker):
             if mask & self._vector_mask:
                 self._admitted -= 1
             block_uop = &self.program.uop[static]
-            if block_uop.port_mask == self._transfer_pipes:
+            if block_uop.port_mask & self._transfer_pipes:
                 self._thirds.store()
-            if self._transfer and block_uop.kind == COMPUTE and block_uop.port_mask == self._transfer_pipes:
-                self._occupy_result(cycle)
+                if block_uop.kind == COMPUTE and self._transfer:
+                    if traits & TO_FLAGS_TRAIT:
+                        self._integer_debt += EIGHTHS * self._transfer
+                    else:
+                        self._occupy_result(cycle)
             self._take(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 
