@@ -135,9 +135,15 @@ def _with_buffers(core: Microarchitecture, sizes: dict[str, int]) -> Microarchit
     return replace(core, reorder_buffer_size=20, reservation_station_size=waiting, **limits)
 
 
+def few(core: Microarchitecture) -> Microarchitecture:
+    """An entry for each scheduler."""
+    return replace(core, reservation_station_size=1)
+
+
 _CORES: dict[str, Callable[[Microarchitecture], Microarchitecture]] = {
     "small": small,
     "tiny": tiny,
+    "few": few,
     "unbound": unbound,
 }
 
