@@ -13,7 +13,7 @@ Units are written as ports of the tables, whose digits tell what a uop does (doc
     7 8       address generation for stores
     4 9       store data
     A B C D   floating-point pipes FP0 .. FP3
-    E         FP4 and FP5 of Zen 3, of which stores and moves to integer registers use one a cycle; Zen 4's FP5
+    E         FP4 and FP5 of Zen 3, one per cycle for stores and moves to integer registers; Zen 4's FP5
     G         Zen 4's FP4, for the stores
 """
 
