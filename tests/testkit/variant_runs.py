@@ -19,7 +19,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings, unbound
 from cyclelens.analyzer.uops.block import build_block
@@ -31,7 +31,8 @@ from testkit.narrowing import some
 from testkit.wide_core import WIDE
 
 HEAD = """\
-# mode and bytes | cycles per iteration, period in cycles/iterations, cycles of the run, cycles visited
+# mode and bytes | cycles per iteration, period in cycles/iterations, cycles of the run, cycles visited,
+# and what a run says of which only the figure is asked, if it is another one
 # | of a traced run: its cycles, and the sums of the uops' events, of what they waited for, and of the figures
 """
 FULL = RunRequest(trace=True, account=True, min_rounds=7, min_cycles=140)
@@ -82,6 +83,9 @@ def row(mode: str, code: str, name: str) -> str:
     early = runs.run(RunRequest(details=False))
     period = "-" if early.period is None else "{}/{}".format(*early.period)
     figures = f"{early.cycles_per_iteration:.3f} {period} {early.simulated_cycles} {early.visited_cycles}"
+    alone = cycles_per_iteration(runs.block, runs.core, runs.options, caches=store().caches)
+    if alone != early.cycles_per_iteration:
+        figures += f" alone {alone:.3f}"
     full = runs.run(FULL)
     return f"{mode} {code} | {figures} | {full.simulated_cycles} {' '.join(sums(full))}"
 
