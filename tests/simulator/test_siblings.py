@@ -38,6 +38,7 @@ OPCODES = {
     "mul, div": "48f7",
     "shl r/m64, cl": "48d3",
     "pop m64": "8f",
+    "call rel32": "e8",
     "vmaskmovps m, y, y": "c4e2752e",
     "maskmovdqu x, x": "660ff7",
 }

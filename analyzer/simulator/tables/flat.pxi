@@ -222,8 +222,9 @@ cdef class FlatOriginal:
                 address.loads = row.kind == LOAD
                 address.base = NONE if row.base == NO_KEY else slots[row.base]
                 access = self.template.memory_operands[uop.memory_operand]
-                # A second address, which is the stack's, has only a base.
-                address.encoded = access.scale is not None
+                # A second address, which is the stack's, has only a base. The distance of a call is no address.
+                called = self.instruction.branch_displacement is not None
+                address.encoded = access.scale is not None and not called
                 self.chases = self.chases or (address.loads and address.encoded and row.base >= 0)
                 self.simple = self.simple and row.index == NO_KEY and row.base != _RIP
             place += _UOP_INTS
