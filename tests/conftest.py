@@ -1,5 +1,6 @@
 """Fixtures and settings for all tests."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,10 @@ from xdist.scheduler import LoadFileScheduling
 # Tests that name no core are about Skylake, on any machine, and so are the programs that they
 # start. Those of the default itself take it away.
 os.environ[DEFAULT_ARCH] = "SKL"
+
+# The tables and the parsed sources live until the end. Looking through them for garbage as often as usual takes
+# a seventh of the time of all tests.
+gc.set_threshold(100_000, 50, 100)
 
 # Hypothesis fails an example that takes more than 200 ms, as any does on a machine that is busy enough.
 settings.register_profile("untimed", deadline=None)
