@@ -18,8 +18,8 @@ from xdist.scheduler import LoadFileScheduling
 # start. Those of the default itself take it away.
 os.environ[DEFAULT_ARCH] = "SKL"
 
-# The tables and the parsed sources live until the end. Looking through them for garbage as often as usual takes
-# a seventh of the time of all tests.
+# The tables and the parsed sources live until the end. Looking through them for garbage as often as usual
+# takes a seventh of the time of the tests.
 gc.set_threshold(100_000, 50, 100)
 
 # Hypothesis fails an example that takes more than 200 ms, as any does on a machine that is busy enough.

@@ -1,5 +1,5 @@
-"""What is said of a block does not depend on what was analysed before it, though instructions that differ only
-in registers, addresses and constants share their expansion."""
+"""What is said of a block does not depend on what was analysed before it, though instructions that differ
+only in registers, addresses and constants share their expansion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def blocks(name: str) -> Iterator[bytes]:
     for number in range(BLOCKS):
         if number % OF_A_POOL == 0:
             drawn = source.choices(forms, k=12)
-            pool = [*drawn, *(sibling(code, source) for code in drawn for _ in range(2)), WIDE, WIDE, WIDE, WIDE]
+            siblings = [sibling(code, source) for code in drawn for _ in range(2)]
+            pool = [*drawn, *siblings, WIDE, WIDE, WIDE, WIDE]
         yield b"".join(source.choices(pool, k=source.randint(2, 6)))
 
 
