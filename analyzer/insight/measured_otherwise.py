@@ -35,7 +35,7 @@ _SHIFTS_BY_CL = re.compile(r"s[ah][lr]|ro[lr]|sh[lr]d")
 _BEYOND = 1.1
 """Times the figure from which a published throughput counts."""
 _LEAST = 0.1
-"""Cycles beyond the figure, for the same reason: published figures are measurements."""
+"""Cycles beyond the figure: published figures are measurements."""
 _DIFFERENT = 0.05
 """Least share of the figure that counts as a difference."""
 
