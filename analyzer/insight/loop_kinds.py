@@ -14,6 +14,10 @@ from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
 from msgspec import Struct
 
 _MULTIPLICATIONS = re.compile(r"imul|mulx?|pdep|pext|crc32")
+_TRANSFERS_OUT = re.compile(r"v?mov[dq]|v?pmovmskb|v?movmskp[sd]|v?pextr[bwdq]|v?cvtt?s[sd]2si")
+_CONVERSIONS_IN = re.compile(r"v?pinsr[bwdq]|v?cvtsi2s[sd]")
+_PRODUCTS = re.compile(r"i?mul")
+_ROTATIONS = re.compile(r"rc[lr]")
 _CROSSING = re.compile(r"vperm(2[fi]128|[bwdq]|p[sd])")
 _TRANSFERS_IN = re.compile(r"v?mov[dq]|v?pinsr[bwdq]|v?cvtsi2s[sd]")
 _EXCHANGES = ("xchg", "xadd")
@@ -21,6 +25,10 @@ _X87_WITH_MEMORY = re.compile(r"fi?(add|subr?|mul|divr?|com)p?")
 _SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
 _DEPENDENT = 0.95
 """Share of the figure from which dependencies explain it."""
+_UNEXPLAINED = 1.05
+"""Times the largest bound from which a figure depends on the units that operations are bound to."""
+_LEAST_CHAIN = 0.8
+"""Share of such a figure that its chain has at least."""
 _COUNTER = 1.0
 """Cycles of the chain of a loop's counter."""
 _FEWEST_OTHERS = 4
@@ -32,6 +40,11 @@ _SHORT = 1.3
 _LONG = 3
 """Fewest cycles of a vector operation whose chain waited for its readers."""
 _WORD = 16
+_CARRY = "C"
+_GROUP = 6
+"""Macro-ops that are dispatched in a cycle."""
+_ACCESSES = 4
+"""Accesses of such a group that take turns on three units."""
 _STORES_READ = 3
 """Stores of which one is read leave singly."""
 
@@ -77,9 +90,24 @@ def _multiplications(prediction: Prediction) -> Iterator[Difference]:
         0 if i in found or _is_vector(each) else _operations(each) for i, each in enumerate(instructions)
     )
     near = prediction.cycles_per_iteration < max(2 * len(found), 1)
-    if found and near and others >= max(_FEWEST_OTHERS, 2 * len(found)) and not _waits(prediction):
+    many = others >= max(_FEWEST_OTHERS, 2 * len(found)) or _beside_multiplications(instructions, found) > 1
+    if found and near and many and not _waits(prediction):
         more = loop_caveats.MULTIPLICATION_CYCLES * len(found)
         yield Difference(tuple(found), "with multiplications beside other operations of integers", more)
+
+
+def _beside_multiplications(instructions: Sequence[InstructionTemplate], found: Sequence[int]) -> int:
+    """Uops for one of two units of which the multiplications need one."""
+    units = 0
+    for i in found:
+        masks = [uop.units.mask for uop in instructions[i].uops if uop.kind is UopKind.COMPUTE]
+        units |= min((mask for mask in masks if mask), key=int.bit_count, default=0)
+    return sum(
+        uop.kind is UopKind.COMPUTE and uop.units.mask & units != 0 and uop.units.mask.bit_count() == 2
+        for i, each in enumerate(instructions)
+        for uop in each.uops
+        if i not in found
+    )
 
 
 def _transfers_in(prediction: Prediction) -> Iterator[Difference]:
@@ -91,9 +119,31 @@ def _transfers_in(prediction: Prediction) -> Iterator[Difference]:
         and any(is_simd(each.name) for each in instructions[i].register_outputs)
     ]
     others = sum(len(each.uops) for i, each in enumerate(instructions) if i not in found and _is_vector(each))
-    if found and others > 1 and not _waits(prediction):
+    if not found or _waits(prediction):
+        return
+    converted = [i for i in _named(instructions, _CONVERSIONS_IN) if i in found]
+    if others > 1:
         more = loop_caveats.TRANSFER_CYCLES * len(found)
         yield Difference(tuple(found), "with transfers from general registers beside vectors", more)
+    elif converted and prediction.cycles_per_iteration < 2 * len(converted):
+        more = loop_caveats.CONVERSION_CYCLES * len(converted)
+        yield Difference(tuple(converted), "with insertions and conversions from general registers", more)
+
+
+def _transfers_out(prediction: Prediction) -> Iterator[Difference]:
+    """Transfers whose results meet those of few operations of integers."""
+    instructions = prediction.instructions
+    found = [
+        i
+        for i in _named(instructions, _TRANSFERS_OUT)
+        if not instructions[i].memory_operands
+        and any(is_general_purpose(each.name) for each in instructions[i].register_outputs)
+    ]
+    others = sum(_operations(each) for i, each in enumerate(instructions) if not _is_vector(each))
+    near = prediction.cycles_per_iteration < loop_caveats.TRANSFER_OUT_NEAR * len(found)
+    if near and others > 1 and not _waits(prediction):
+        more = loop_caveats.TRANSFER_OUT_CYCLES * len(found)
+        yield Difference(tuple(found), "with transfers to general registers beside few operations", more)
 
 
 def _to_flags(prediction: Prediction) -> Iterator[Difference]:
@@ -108,19 +158,18 @@ def _to_flags(prediction: Prediction) -> Iterator[Difference]:
 
 
 def _read_chains(prediction: Prediction) -> Iterator[Difference]:
-    """A chain of long vector operations that another long operation reads, beside a third one."""
+    """A chain of long vector operations that another operation reads, beside a third one."""
     if not _waits(prediction):
         return
     instructions = prediction.instructions
     vectors = [i for i, each in enumerate(instructions) if _is_vector(each) and _operations(each)]
     chain = [i for i, cycles in prediction.chain if i in vectors and cycles >= _LONG]
-    made = {each.name for i in chain for each in instructions[i].register_outputs}
+    made = {each.canonical for i in chain for each in instructions[i].register_outputs}
     readers = [
         i
         for i in vectors
         if (len(chain) > 1 or i not in chain)
-        and made & {each.name for each in instructions[i].register_inputs}
-        and any(cycles >= _LONG for uop in instructions[i].uops for _, cycles in uop.outputs)
+        and made & {each.canonical for each in instructions[i].register_inputs}
     ]
     if chain and readers and len(vectors) > len({*chain, *readers}):
         more = loop_caveats.READ_LONG_CHAIN_CYCLES
@@ -176,6 +225,58 @@ def _x87_with_memory(prediction: Prediction) -> Iterator[Difference]:
         yield Difference(tuple(found), "with x87 operations on memory", more)
 
 
+def _products(prediction: Prediction) -> Iterator[Difference]:
+    """Products in two registers. ``loop-branch`` says it of MUL."""
+    instructions, figure = prediction.instructions, prediction.cycles_per_iteration
+    found = [i for i in _named(instructions, _PRODUCTS) if len(instructions[i].register_outputs) > 1]
+    words = [i for i in found if all(each.width == _WORD for each in instructions[i].register_outputs)]
+    wide = [i for i in found if i not in words and instructions[i].instruction.mnemonic == "imul"]
+    if words and not _waits(prediction):
+        more = loop_caveats.WORD_PRODUCT_CYCLES * len(words)
+        yield Difference(tuple(words), "with products of words in two registers", more)
+    if wide and figure < 2 * len(wide) and not _waits(prediction):
+        more = loop_caveats.WIDE_PRODUCT_CYCLES * len(wide)
+        yield Difference(tuple(wide), "with products in two registers", more)
+
+
+def _rotations(prediction: Prediction) -> Iterator[Difference]:
+    """RCL and RCR by more than one place, in a chain through the carry."""
+    instructions = prediction.instructions
+    found = [i for i in _named(instructions, _ROTATIONS) if len(instructions[i].uops) > _ACCESSES]
+    beside = [each for i, each in enumerate(instructions) if i not in found]
+    if found and _waits(prediction) and any(_CARRY in each.flag_inputs for each in beside):
+        more = loop_caveats.ROTATION_CYCLES * len(found)
+        yield Difference(tuple(found), "with rotations through the carry that others read", more)
+
+
+def _waiting_chain(prediction: Prediction) -> Iterator[Difference]:
+    """A chain of integer operations that have to wait for the units to which they are bound."""
+    figure, bounds = prediction.cycles_per_iteration, prediction.bounds
+    chain = tuple(i for i, _ in prediction.chain)
+    integers = not any(_is_vector(prediction.instructions[i]) for i in chain)
+    depends = _COUNTER < bounds.get("Dependencies", 0.0) >= _LEAST_CHAIN * figure
+    if chain and integers and depends and figure > _UNEXPLAINED * max(bounds.values()):
+        more = loop_caveats.WAITING_CHAIN_CYCLES
+        yield Difference(chain, "in which a chain of operations of integers waits for units", more)
+
+
+def _one_group(prediction: Prediction) -> Iterator[Difference]:
+    """A loop that is dispatched in one cycle, with four accesses and an operation of integers."""
+    instructions, figure = prediction.instructions, prediction.cycles_per_iteration
+    accesses = [i for i, each in enumerate(instructions) for _ in each.memory_operands]
+    whole = sum(each.retire_slots for each in instructions) == _GROUP
+    executed = [each for each in instructions if not (_is_vector(each) or each.eliminable_move)]
+    operations = sum(map(_operations, executed))
+    if (
+        whole
+        and len(accesses) == _ACCESSES
+        and operations > 1
+        and figure < _SHORT + loop_caveats.GROUP_CYCLES
+    ):
+        kind = "of six macro-ops with four accesses to memory and an operation of integers"
+        yield Difference(tuple(dict.fromkeys(accesses)), kind, loop_caveats.GROUP_CYCLES)
+
+
 def _read_stores(prediction: Prediction) -> Iterator[Difference]:
     """PUSH whose word is popped, among other stores: of stores of which a third is read, one leaves per
     cycle."""
@@ -206,12 +307,17 @@ def _short_with_stores(prediction: Prediction) -> Iterator[Difference]:
 _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _multiplications,
     _transfers_in,
+    _transfers_out,
     _to_flags,
     _read_chains,
     _crossing,
     _narrow_exchanges,
     _segments,
     _x87_with_memory,
+    _products,
+    _rotations,
+    _waiting_chain,
+    _one_group,
     _read_stores,
     _short_with_stores,
 )

@@ -139,7 +139,7 @@ class MacroInstruction:
         Empty for other instructions, and where that takes a cycle."""
         if self.mnemonic not in ("xchg", "xadd") or self.memory or self.width < _RENAMED_BITS:
             return ()
-        if "RSP" in self.registers or len(set(self.registers)) == 1:
+        if "RSP" in self.registers or (self.mnemonic == "xadd" and len(set(self.registers)) == 1):
             return ()
         first, second = ((ValueKind.REGISTER, canonical(each)) for each in self.registers)
         results = self.prepared.register_outputs

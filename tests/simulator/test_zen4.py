@@ -25,6 +25,7 @@ FOUR_CHANGES = "830701834708018347100183471801"
         ("M7: a segment register is not renamed", "8cd88cc3", "loop", 2.00),
         ("M7: and leaves the ALUs to others", "8cd86bda036bf205", "loop", 2.00),
         ("M7: nor is one of 16 bits", "668cd8668cc3", "loop", 2.00),
+        ("M7: a register exchanged with itself keeps its chain", "87c9486bc903", "loop", 3.00),
         ("M7: exchanged registers keep their chain", "4c87c64d6bc003", "loop", 1.50),
         ("M7: both of them", "4c87c6486bf6034d6bc003", "loop", 3.00),
         ("M7: a longer chain through one", "4d0facda09f2490f38f1f24c87de", "loop", 5.00),
