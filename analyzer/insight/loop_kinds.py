@@ -25,6 +25,10 @@ _X87_WITH_MEMORY = re.compile(r"fi?(add|subr?|mul|divr?|com)p?")
 _SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
 _DEPENDENT = 0.95
 """Share of the figure from which dependencies explain it."""
+_BUSY = 0.8
+"""Share of the time for which the units of chained multiplications are busy from which they were slower."""
+_FULL = 3
+"""Vector operations per cycle beside which a chain of short ones waited."""
 _UNEXPLAINED = 1.05
 """Times the largest bound from which a figure depends on the units that operations are bound to."""
 _LEAST_CHAIN = 0.8
@@ -94,6 +98,11 @@ def _multiplications(prediction: Prediction) -> Iterator[Difference]:
     if found and near and many and not _waits(prediction):
         more = loop_caveats.MULTIPLICATION_CYCLES * len(found)
         yield Difference(tuple(found), "with multiplications beside other operations of integers", more)
+    chain = tuple(i for i, _ in prediction.chain if i in found)
+    busy = len(found) + _beside_multiplications(instructions, found)
+    if chain and busy >= _BUSY * 2 * prediction.cycles_per_iteration and _waits(prediction):
+        more = loop_caveats.CHAINED_MULTIPLICATION_CYCLES
+        yield Difference(chain, "in which a chain of multiplications has many others on its units", more)
 
 
 def _beside_multiplications(instructions: Sequence[InstructionTemplate], found: Sequence[int]) -> int:
@@ -178,6 +187,26 @@ def _read_chains(prediction: Prediction) -> Iterator[Difference]:
         )
 
 
+def _own_chains(prediction: Prediction) -> Iterator[Difference]:
+    """Short vector operations on their own result, beside longer ones that occupy most pipes, so that their
+    chain alone does not explain the figure."""
+    instructions, figure = prediction.instructions, prediction.cycles_per_iteration
+    vectors = {i: each for i, each in enumerate(instructions) if _is_vector(each) and _operations(each)}
+    most = {i: max(cycles for uop in each.uops for _, cycles in uop.outputs) for i, each in vectors.items()}
+    found = [
+        i
+        for i, each in vectors.items()
+        if most[i] < _LONG
+        and most[i] < _DEPENDENT * figure <= 2 * most[i]
+        and {r.canonical for r in each.register_inputs} & {r.canonical for r in each.register_outputs}
+    ]
+    longer = [i for i in vectors if found and most[i] > min(most[each] for each in found)]
+    full = sum(map(_operations, vectors.values())) >= _FULL * figure
+    if found and len(longer) > 1 and full:
+        more = loop_caveats.OWN_CHAIN_CYCLES
+        yield Difference(tuple(found), "with short vector operations on their own results", more)
+
+
 def _crossing(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
     found = _named(instructions, _CROSSING)
@@ -249,11 +278,23 @@ def _rotations(prediction: Prediction) -> Iterator[Difference]:
         yield Difference(tuple(found), "with rotations through the carry that others read", more)
 
 
+def _changes_beside_loads(prediction: Prediction) -> Iterator[Difference]:
+    instructions = prediction.instructions
+    accesses = [(i, access) for i, each in enumerate(instructions) for access in each.memory_operands]
+    found = [i for i, each in accesses if each.read and each.written]
+    loads = sum(not each.written for _, each in accesses)
+    if found and loads and len(accesses) >= 2 * prediction.cycles_per_iteration and not _waits(prediction):
+        more = loop_caveats.CHANGE_CYCLES * len(found)
+        yield Difference(tuple(found), "with words changed in memory beside loads", more)
+
+
 def _waiting_chain(prediction: Prediction) -> Iterator[Difference]:
     """A chain of integer operations that have to wait for the units to which they are bound."""
     figure, bounds = prediction.cycles_per_iteration, prediction.bounds
     chain = tuple(i for i, _ in prediction.chain)
-    integers = not any(_is_vector(prediction.instructions[i]) for i in chain)
+    # Stores have limits of their own.
+    stores = any(access.written for each in prediction.instructions for access in each.memory_operands)
+    integers = not (stores or any(_is_vector(prediction.instructions[i]) for i in chain))
     depends = _COUNTER < bounds.get("Dependencies", 0.0) >= _LEAST_CHAIN * figure
     if chain and integers and depends and figure > _UNEXPLAINED * max(bounds.values()):
         more = loop_caveats.WAITING_CHAIN_CYCLES
@@ -310,12 +351,14 @@ _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _transfers_out,
     _to_flags,
     _read_chains,
+    _own_chains,
     _crossing,
     _narrow_exchanges,
     _segments,
     _x87_with_memory,
     _products,
     _rotations,
+    _changes_beside_loads,
     _waiting_chain,
     _one_group,
     _read_stores,

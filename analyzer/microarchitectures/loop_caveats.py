@@ -37,9 +37,12 @@ LOOP_KINDS = Source(
     "beside FLD and FSTP of registers took 1.50, beside FLDZ 2.00, beside FLD of memory 1.12 (1.00). PUSH, "
     "POP and two stores took 3.00 (2.00). NEG and SUB of a register, CMOVZ of the difference, BT and SHL "
     "took 3.00 (2.26), of 27 such chains whose operations wait for units eight took 9 to 33 % longer than "
-    "in the model. Of 770 random loops of two to four usual instructions 119 of integers took at most 1.3 "
-    "cycles and stored: of those with a load 13 of 37 took 6 to 26 % longer than in the model, of others 6 "
-    "of 82, with all ALUs busy",
+    "in the model. IMUL into itself and four SHL took 3.50, two such IMUL and three to five shifts 3.50 to "
+    "3.67 (3.00). VPERMILPS or VPADDD into itself beside four additions and products took 1.90 and 1.91 "
+    "(1.25, 1.50), with VPADDD and LEA 2.36 (1.50). INC of memory beside two loads took 1.44 to 1.50, XOR "
+    "of memory beside one 1.14 to 1.18 (1.00). Of 770 random loops of two to four usual instructions 119 "
+    "of integers took at most 1.3 cycles and stored: of those with a load 13 of 37 took 6 to 26 % longer "
+    "than in the model, of others 6 of 82, with all ALUs busy",
 )
 MULTIPLICATION_CYCLES = 0.63
 """Cycles by which a loop took longer for each multiplication beside other operations (LOOP_KINDS)."""
@@ -59,6 +62,12 @@ ROTATION_CYCLES = 1.0
 """The same for each rotation through the carry in a chain."""
 WAITING_CHAIN_CYCLES = 0.75
 """The same for a chain of integer operations that wait for units."""
+CHAINED_MULTIPLICATION_CYCLES = 1.0
+"""The same for a chain of multiplications whose units others occupy, too."""
+OWN_CHAIN_CYCLES = 0.86
+"""The same for short vector operations on their own results beside longer ones."""
+CHANGE_CYCLES = 0.5
+"""The same for each word that is changed in memory, beside loads."""
 GROUP_CYCLES = 0.17
 """The same for a loop of one dispatch group with four accesses."""
 TO_FLAGS_CYCLES = 0.51

@@ -45,6 +45,20 @@ def differences(made: Prediction) -> list[float]:
         ("mov eax, 1; mul cx; imul r8, r9; imul r10, r9", 3.00),
         ("mov rax, rbx; imul rcx", 1.79),
         ("bt r11, 5; neg r10; shl r9, 3; sub r10, rbx; cmovz rbx, r9", 3.00),
+        ("imul rax, rax; shl r8, 3; shl r9, 3; shl r10, 3; shl r11, 3", 3.50),
+        ("imul rax, rax; imul rdx, rdx; rol r8, 7; sar r9, cl; shlx rsi, r10, rcx", 3.50),
+        (
+            "vpermilps ymm7, ymm7, 27; vmulps ymm0, ymm1, ymm2; vaddps ymm3, ymm4, ymm5; "
+            "vmulps ymm6, ymm1, ymm2; vaddps ymm8, ymm4, ymm5; vpaddd ymm9, ymm10, ymm11; lea rax, [rbx+1]",
+            2.36,
+        ),
+        (
+            "vpaddd ymm7, ymm7, ymm1; vmulps ymm0, ymm1, ymm2; vaddps ymm3, ymm4, ymm5; "
+            "vmulps ymm6, ymm1, ymm2; vaddps ymm8, ymm4, ymm5; vpaddd ymm9, ymm10, ymm11",
+            1.91,
+        ),
+        ("inc qword ptr [r13+160]; vmovaps ymm1, [rdi]; vmovaps ymm2, [rdi+32]", 1.50),
+        ("xor [r13+160], r8; vmovdqu ymm0, [r12+128]", 1.16),
         ("lahf; rcr ax, 3", 4.00),
         ("cmc; rcr ax, 3", 4.00),
         ("imul rax, rbx, 3; shl rcx, 3; shl rdx, 3", 1.75),
@@ -106,6 +120,8 @@ def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) 
         ("vaddps ymm0, ymm0, ymm11; vaddps ymm10, ymm10, ymm0", 3.00),
         ("vfmadd213pd ymm0, ymm3, ymm11; vmulps ymm1, ymm8, ymm9", 4.00),
         ("vpermd ymm7, ymm6, ymm3; vpsubd ymm8, ymm4, ymm2", 1.00),
+        ("imul rax, rax; shl r8, 3; shl r9, 3; shl r10, 3", 3.00),
+        ("vpaddd ymm7, ymm7, ymm1; vpaddd ymm0, ymm1, ymm2; vpaddd ymm3, ymm4, ymm5", 1.00),
         ("mul bx", 3.00),
         ("imul rcx", 3.00),
         ("rcr ax, 3", 3.00),
