@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
-from testkit.blocks import block_of
+from testkit.blocks import block_of, in_a_loop
 from testkit.core_tables import listed, mixed
 from testkit.simulated import simulated
 
@@ -210,3 +210,21 @@ def test_values_of_registers_do_not_count_without_a_store() -> None:
     assert simulated(loads, "HSW", details=False, options=options).period is not None
     stores = loads.replace("488b03", "488903")
     assert simulated(stores, "HSW", details=False, options=options).period is None
+
+
+@pytest.mark.parametrize(("between", "period"), [(15, None), (16, (111, 3))])
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4"])
+def test_sixteen_stores_back_one_to_the_same_chunk_is_looked_for(
+    name: str, between: int, period: tuple[int, int] | None
+) -> None:
+    """A store through a pointer that moves by a chunk meets the first store of its round in a later one.
+    Fewer stores lie between them than are looked through, or as many."""
+
+    def store(place: int) -> str:  # mov [rdi + place], rax
+        return "488987" + place.to_bytes(4, "little", signed=True).hex()
+
+    before = store(11 * 32) + "".join(store(-4096 - 64 * number) for number in range(between))
+    behind = "".join(store(-3 * 4096 - 64 * number) for number in range(19))
+    code = in_a_loop(before + "488906" + behind + "4883c620")  # mov [rsi], rax; ..; add rsi, 32
+    same = ModelOptions(assume=Pointers.SAME)
+    assert simulated(code, name, loop=True, options=same, details=False).period == period
