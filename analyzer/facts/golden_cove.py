@@ -36,8 +36,6 @@ _MULTIPLIER = re.compile(
 _BRANCHES = "1*p06"
 _VECTORS = ("XMM", "YMM", "ZMM")
 _NOT_GENERAL = (*_VECTORS, "MM", "K", "ST", "BND", "CR", "DR", "TMM", "MXCSR")
-_TOO_LONG = 2
-"""Excess of transfer latencies, in cycles."""
 _BIT_TEST = re.compile(r"BT[CRS]? \(R64, R64\)")
 _ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
@@ -64,10 +62,12 @@ class _CoveDifferences(Struct, frozen=True):
     ``vector``: of vector registers."""
     vector: str
     simple_decoders: str
+    transfer_excess: int
+    """Cycles by which the latencies of transfers are too long, in both directions together."""
 
 
-_COVE = _CoveDifferences("1*p0156B", "1*p015", "5")
-_LION = _CoveDifferences("1*ALU", "1*UNKNOWN", "7")
+_COVE = _CoveDifferences("1*p0156B", "1*p015", "5", 2)
+_LION = _CoveDifferences("1*ALU", "1*UNKNOWN", "7", 7)
 
 
 class VariantMeasurement(Struct, frozen=True):
@@ -150,22 +150,22 @@ def _repaired(
         latencies = [{**each, "cycles_same_reg": "1"} for each in latencies]
     if _ALL_ONES.fullmatch(name):
         latencies = [{**each, "cycles_same_reg": "0"} for each in latencies]
-    return VariantMeasurement(figures, _transferred(latencies, operands))
+    return VariantMeasurement(figures, _transferred(latencies, operands, core.transfer_excess))
 
 
 def _transferred(
-    latencies: Sequence[Mapping[str, str]], operands: Sequence[OperandFacts]
+    latencies: Sequence[Mapping[str, str]], operands: Sequence[OperandFacts], excess: int
 ) -> list[Mapping[str, str]]:
-    """Corrects latencies from general-purpose to vector registers: they were measured as round
-    trips and halved evenly."""
+    """Corrects latencies from general-purpose to vector and mask registers: a published latency is that of
+    the way there and back, less one cycle, in either direction."""
     general = {str(each.index) for each in operands if _is_general(each)}
-    vectors = {str(each.index) for each in operands if _is_of(each, _VECTORS)}
+    others = {str(each.index) for each in operands if _is_of(each, (*_VECTORS, "K"))}
     found = []
     for each in latencies:
         cycles = each.get("cycles", "")
-        there = each.get("start_op") in general and each.get("target_op") in vectors
-        if there and cycles.isdecimal() and int(cycles) > _TOO_LONG:
-            each = {**each, "cycles": str(int(cycles) - _TOO_LONG)}
+        there = each.get("start_op") in general and each.get("target_op") in others
+        if there and cycles.isdecimal() and int(cycles) > excess:
+            each = {**each, "cycles": str(int(cycles) - excess)}
         found.append(each)
     return found
 

@@ -33,8 +33,11 @@ _PLACED = re.compile(r"JMP \(Rel.*|\w+_REPN?E?.*|.*\b(?:AX|[RM]16)\b.*, I16\)")
 """Jumps, repetitions, and constants behind a length-changing prefix, which cost what their decoding costs."""
 _CLASS = re.compile(r"(FP|ALU|LD|ST|I2F)(\d*)")
 """Zen 5's names of units."""
-_OF_MEMORY = ("LD", "ST")
-"""Of these it has two for vectors."""
+_OF_MEMORY = {"LD": ("0123", "01"), "ST": ("01", "01")}
+"""Of these it has so many for integers, and for vectors."""
+_LOADS, _WIDE_LOADS = 0.5, 1.0
+"""Cycles that a load takes on Zen to Zen 4, at most; one of more than 256 bits."""
+_WIDE = 256
 
 
 def attribute(figures: Mapping[str, str]) -> dict[str, str]:
@@ -51,14 +54,17 @@ def beyond_units(
     microarchitecture: str,
 ) -> float | None:
     """The published cycles of an instruction that its units do not explain; None for most. On Zen to Zen 4
-    loads and stores decide the throughput of what accesses memory, and are no units of a record."""
+    stores decide the throughput of what writes memory, and are no units of a record."""
     cycles = float(attributes.get(PUBLISHED, "0"))
     if not 0 < cycles < _LONGEST or variant.category in _OMITTED or _PLACED.fullmatch(variant.name):
         return None
-    if zen.is_zen(microarchitecture) and any(each.kind == "mem" for each in variant.operands):
-        return None
     issue = max(base.retire_slots or 1, base.uops or 1) / _WIDTH
-    explained = max(_units(base), issue)
+    explained = max(_units(base, variant.operands), issue)
+    accesses = [each for each in variant.operands if each.kind == "mem"]
+    if zen.is_zen(microarchitecture) and accesses:
+        if len(accesses) > 1 or accesses[0].written:
+            return None
+        explained = max(explained, _WIDE_LOADS if accesses[0].width > _WIDE else _LOADS)
     if cycles <= max(_BEYOND * explained, explained + _LEAST):
         return None
     chain = _chain(variant.operands, latencies)
@@ -68,13 +74,14 @@ def beyond_units(
     return None if waits_for_itself else cycles
 
 
-def _units(base: Figures) -> float:
+def _units(base: Figures, operands: Sequence[OperandFacts]) -> float:
     """Cycles for which the busiest units are needed."""
+    vector = any("MM" in register for each in operands for register in each.registers)
     numbers: dict[str, int] = {}
     uses = []
     for names, count in base.ports or ():
         kind = _CLASS.fullmatch(names)
-        numbered = "01" if names in _OF_MEMORY else kind[2] if kind else names
+        numbered = _OF_MEMORY[names][vector] if names in _OF_MEMORY else kind[2] if kind else names
         units = [(kind[1] if kind else "") + each for each in numbered]
         mask = sum(1 << numbers.setdefault(unit, len(numbers)) for unit in units)
         uses.append((mask, float(count)))

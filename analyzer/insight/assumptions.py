@@ -16,7 +16,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.measured_otherwise import counts_not_zero, differences, published_throughput
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
-from cyclelens.analyzer.microarchitectures import caveats, extensions
+from cyclelens.analyzer.microarchitectures import caveats, extensions, loop_caveats
 from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
@@ -30,8 +30,8 @@ CARRIED_ARGUMENTS = "carried-arguments"
 WARM_CACHES = "warm-caches"
 
 CODES = {
-    "operand-values": "divisions and square roots have fast operands; divisions of doubles on ZEN and ZEN+ "
-    "have slow ones",
+    "operand-values": "divisions and square roots have fast operands, ENTER on Intel's cores and divisions "
+    "of doubles on ZEN and ZEN+ slow ones",
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
     "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
     "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
@@ -72,7 +72,6 @@ _FLOAT_ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|hadd|hsub|addsub|dp)[ps][sdh]|vfn?m(add|sub|addsub|subadd)\d+[ps][sdh]"
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
 )
-_TERNARY_LOGIC = re.compile(r"vpternlog[dq]")
 _CONDITIONAL = r"j(?!mp)|loop"
 _SHORT = 2
 """Most instructions of a loop that consists of one instruction and its end."""
@@ -141,8 +140,11 @@ def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
     core = prediction.microarchitecture
     mnemonics = {index: prediction.instructions[index].instruction.mnemonic for index in divisions}
     slow = tuple(index for index, name in mnemonics.items() if caveats.is_slow_division(name, core))
-    fast = tuple(index for index in divisions if index not in slow)
-    for found, speed in ((fast, "fast"), (slow, "slow")):
+    codes = [(each.instruction.mnemonic, each.instruction.code) for each in prediction.instructions]
+    if frames := tuple(i for i, each in enumerate(codes) if loop_caveats.has_slow_frame(*each, core)):
+        message = "The figure is for an enter with nested levels; with level 0 it takes some 8 cycles."
+        yield Assumption("operand-values", message, frames)
+    for found, speed in ((tuple(each for each in divisions if each not in slow), "fast"), (slow, "slow")):
         if found:
             names = listed(_mnemonics(prediction.instructions, found))
             message = f"The time of {names} depends on the operands; the figure is for {speed} ones."
@@ -303,7 +305,7 @@ def _halves_zmm(template: InstructionTemplate) -> bool:
 
 
 def _ternary_logic(prediction: Prediction) -> Iterator[Assumption]:
-    found = _where(prediction.instructions, _TERNARY_LOGIC.fullmatch)
+    found = _where(prediction.instructions, lambda name: name.startswith("vpternlog"))
     if not found or prediction.mode is not Mode.LOOP:
         return
     core = prediction.microarchitecture

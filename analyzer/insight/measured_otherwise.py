@@ -298,8 +298,10 @@ def faster_than_published(prediction: Prediction) -> Iterator[Faster]:
     found: dict[tuple[str, str], dict[int, float]] = {}
     for index, template in enumerate(prediction.instructions):
         mnemonic = template.instruction.mnemonic
-        elsewhere = caveats.throughput_elsewhere(mnemonic, core)
-        source, cycles = (core, _published_cycles(template)) if elsewhere is None else elsewhere
+        own, elsewhere = _published_cycles(template), caveats.throughput_elsewhere(mnemonic, core)
+        source, cycles = (core, own) if own or elsewhere is None else elsewhere
+        if template.is_branch and index == len(prediction.instructions) - 1:
+            continue  # The way back of a loop has the time that the front end needs.
         has_remark = caveats.decided_by(mnemonic) or caveats.beyond_units(_with_words(template), core)
         if cycles and not has_remark:
             found.setdefault((mnemonic, source), {})[index] = cycles

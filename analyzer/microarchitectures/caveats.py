@@ -270,7 +270,10 @@ _BEYOND_UNITS = {
     "ZEN4": ((r"sha(1|256)msg1", 0.17), (r"push of 16 bits", 0.75)),
     "ZEN5": ((r"(push|pop) of 16 bits", 0.75), (r"xlatb?", 0.33)),
 }
-_ELSEWHERE = {core: {"leave": ("ADL", 2.0)} for core in ("MTL", "GNR", "ARL", "LNL")}
+_JUMPS = (("ICL", 1.8), ("TGL", 1.8), ("RKL", 1.62), ("ZEN", 2.0), ("ZEN+", 2.0), ("ZEN2", 1.4))
+_ELSEWHERE = {core: {"jmp": (core, cycles)} for core, cycles in _JUMPS} | {
+    core: {"leave": ("ADL", 2.0)} for core in ("MTL", "GNR", "ARL", "LNL")
+}
 _INFERRED_MASKS = frozenset({"ZEN5"})
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
@@ -401,7 +404,8 @@ def beyond_units(what: str, name: str) -> float:
 
 
 def throughput_elsewhere(mnemonic: str, name: str) -> tuple[str, float] | None:
-    """The nearest core with a published throughput of an instruction without one here, and its cycles."""
+    """The nearest core with a published throughput of an instruction without one here, and its cycles; this
+    core of direct jumps, which the tables leave out, where the model lets any number leave in a cycle."""
     return _ELSEWHERE.get(name, {}).get(mnemonic)
 
 
@@ -418,8 +422,7 @@ def has_inferred_mask(mnemonic: str, name: str) -> bool:
 
 
 def measured_otherwise(name: str) -> bool:
-    """True if loops of certain kinds were measured to take other times than the model's
-    (MEASURED_OTHERWISE)."""
+    """True if kinds of loops were measured to take other times than the model's (MEASURED_OTHERWISE)."""
     return name == "ZEN4"
 
 

@@ -12,6 +12,12 @@ ZERO_COUNTS = Source(
 )
 ZERO_COUNT_CYCLES = 32
 """Cycles by which an instruction that reads the flags of a shift by zero took longer (ZERO_COUNTS)."""
+NESTED_FRAMES = Source(
+    Certainty.PUBLISHED,
+    "Agner Fog, uops.info",
+    "Agner Fog: Instruction tables, Sandy Bridge to Ice Lake: ENTER with level 0 has 12 uops and takes "
+    "some 8 cycles, with others 87 and 2 per level; the 92 to 117 at uops.info are those of a nested frame",
+)
 LOOP_KINDS = Source(
     Certainty.MEASURED,
     "kinds of loops on a Zen 4",
@@ -84,3 +90,8 @@ X87_MEMORY_CYCLES = 1.0
 """The same for each x87 operation on memory."""
 SHORT_LOOP_CYCLES = 0.27
 """The same for loops of few cycles with stores of integers."""
+
+
+def has_slow_frame(mnemonic: str, code: bytes, name: str) -> bool:
+    """True for ENTER with level 0 on the cores whose records hold for a nested frame (NESTED_FRAMES)."""
+    return mnemonic == "enter" and not code[-1] and not name.startswith("ZEN")

@@ -56,7 +56,7 @@ def test_the_fewest_stated_cycles_count() -> None:
         (1.16, Figures(uops=2, retire_slots=2, ports=(("ALU012", 1), ("ALU0", 1))), 1.16),
         (2.16, Figures(uops=12, retire_slots=12), None),
         (2.16, Figures(uops=12, retire_slots=6), None),
-        (1.0, Figures(uops=2, retire_slots=2, ports=(("LD", 2),)), None),
+        (1.0, Figures(uops=4, retire_slots=4, ports=(("LD", 4),)), None),
         (399.0, ONE_UOP, 399.0),
         (400.0, ONE_UOP, None),
     ],
@@ -84,10 +84,28 @@ def test_a_register_and_a_part_of_it_are_one_chain() -> None:
     assert kept(1.0, PART, WHOLE, chain=1, pair=(2, 1)) is None
 
 
-def test_accesses_decide_on_zen() -> None:
-    assert kept(3.0, LOADED, core="ZEN3") is None
+def test_stores_decide_on_zen() -> None:
+    stored = OperandFacts(1, "MEM0", "mem", written=True)
+    assert kept(3.0, stored, core="ZEN3") is None
+    assert kept(3.0, LOADED, stored, core="ZEN3") is None
     assert kept(3.0, core="ZEN3") == 3.0
-    assert kept(3.0, LOADED, core="ZEN5") == 3.0
+    assert kept(3.0, stored, core="ZEN5") == 3.0
+
+
+def test_a_load_has_its_time_on_zen() -> None:
+    """Two loads begin per cycle at least, one of 512 bits. Zen 2 takes a cycle for RCPPS, from memory too."""
+    assert kept(1.0, LOADED, core="ZEN2") == 1.0
+    assert kept(0.55, LOADED, core="ZEN2") is None
+    wide = OperandFacts(1, "MEM0", "mem", read=True, width=512)
+    assert kept(1.05, wide, core="ZEN4") is None
+    assert kept(2.0, wide, core="ZEN4") == 2.0
+
+
+def test_zen_5_has_four_units_for_loads_of_integers() -> None:
+    vector = OperandFacts(2, "REG1", "reg", written=True, registers=("XMM0",))
+    loads = Figures(uops=1, retire_slots=1, ports=(("LD", 1),))
+    assert kept(0.5, LOADED, base=loads, core="ZEN5") == 0.5
+    assert kept(0.5, LOADED, vector, base=loads, core="ZEN5") is None
 
 
 @pytest.mark.parametrize("category", ["COND_BR", "RET", "SYSTEM", "IOSTRINGOP", "NOP", "WIDENOP"])

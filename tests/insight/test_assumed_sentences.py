@@ -83,6 +83,10 @@ def assumed(body: str, core: str) -> dict[str, Assumption]:
             "operand-values", "nop\n div rcx\n vsqrtpd ymm0, ymm1", "SKL", (1, 2), {},
             "The time of div and vsqrtpd depends on the operands; the figure is for fast ones.",
         ),
+        (
+            "operand-values", "nop\n enter 16, 0\n leave", "SKL", (1,), {},
+            "The figure is for an enter with nested levels; with level 0 it takes some 8 cycles.",
+        ),
     ],
 )  # fmt: skip
 def test_a_sentence_names_what_it_is_about(

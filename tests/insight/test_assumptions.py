@@ -57,6 +57,12 @@ def test_a_figure_says_which_operands_a_division_has(code, name, speed):
     assert found.message.endswith(f"the figure is for {speed} ones.")
 
 
+@pytest.mark.parametrize(("code", "name"), [("c8100002", "SKL"), ("c8100000", "ZEN2"), ("c9", "SKL")])
+def test_other_frames_say_nothing(code, name):
+    """enter 16, 2; enter 16, 0 on a core whose records are of that; leave."""
+    assert "operand-values" not in [each.code for each in told(code, name)]
+
+
 GATHERS = {
     "vpgatherdd": "c4e26d9004 8f",  # ymm0, [rdi+ymm1*4], ymm2
     "vgatherqpd": "c4e2ed9304 cf",  # ymm0, [rdi+ymm1*8], ymm2

@@ -39,6 +39,9 @@ def remarks(body: str, core: str) -> list[Assumption]:
         ("jmp rax", 2, "SKL", 1.94),
         ("sfence", 4, "ZEN5", 0.5),
         ("emms", 4, "ZEN5", 0.52),
+        ("rcpps xmm0, [rdi]", 2, "ZEN2", 1.0),
+        ("jmp 2f\n2:", 4, "ICL", 1.8),
+        ("jmp 2f\n2:", 4, "ZEN2", 1.4),
     ],
 )
 def test_a_figure_below_the_published_throughput_says_so(
@@ -50,6 +53,12 @@ def test_a_figure_below_the_published_throughput_says_so(
     assert found.values == {"published_cycles": pytest.approx(count * published)}
     assert found.instructions == tuple(range(count))
     assert made.cycles_per_iteration < count * published / 1.1
+
+
+def test_loads_of_high_bytes_are_published_with_more_cycles_than_loads_have_on_zen_5() -> None:
+    text = "mov ah, [rdi]\n mov bh, [rdi]\n mov ch, [rdi]\n mov dh, [rdi]"
+    (found,) = remarks(text, "ZEN5")
+    assert found.values == {"published_cycles": pytest.approx(2.0)}
 
 
 @pytest.mark.parametrize(
