@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import BROADWELL, HASWELL
 from cyclelens.analyzer.microarchitectures.literature import (
+    BRANCH_UNITS,
     FITTED,
     MISPREDICTION_HASWELL,
     UFS,
@@ -72,6 +73,7 @@ _HASWELL = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
+            BRANCH_UNITS: "taken_branch_units passed_branch_units",
             MISPREDICTION_HASWELL: "misprediction_penalty",
             FITTED: "failed_forwarding_cycles policies.hardware_binding",
             UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
@@ -104,6 +106,8 @@ _HASWELL = Microarchitecture(
     retire_width=4,
     # 60 is published for both; 64 is published elsewhere for Broadwell. The validated model uses 60.
     reservation_station_size=60,
+    taken_branch_units=_UNITS.named(["6"]),
+    passed_branch_units=_UNITS.named(["0", "6"]),
     policies=Policies(binding="eight_ports", hardware_binding="loads_in_turn"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),

@@ -37,6 +37,7 @@ from cyclelens.analyzer.microarchitectures.literature import (
     FITTED,
     FREE_REGISTERS,
     INTEL_MANUAL,
+    TRANSFERS,
     UICA,
     UOPS_INFO,
     UPPER_HALVES_MERGED,
@@ -93,6 +94,7 @@ _ICE_LAKE = Microarchitecture(
         {
             _UNCERTAIN: "instruction_queue_size",
             UOPS_INFO: "load_latency vector_load_latency",
+            TRANSFERS: "transfer_excess",
             _STORED_VALUES: "stores_wait_for_data policies.memory_renaming",
             same_as("Skylake"): "misprediction_penalty",
             FITTED: "failed_forwarding_cycles",
@@ -132,6 +134,7 @@ _ICE_LAKE = Microarchitecture(
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
+    transfer_excess=1,
     fast_pointer_chasing=False,
     upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,

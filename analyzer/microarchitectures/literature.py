@@ -25,6 +25,20 @@ INTEL_MANUAL = Source(
     "Intel",
     "Intel: 64 and IA-32 Architectures Optimization Reference Manual, chapter on this microarchitecture",
 )
+BRANCH_UNITS = Source(
+    Certainty.PUBLISHED,
+    "Intel, Agner Fog",
+    "Intel: 64 and IA-32 Architectures Optimization Reference Manual, the ports of Haswell and later: two "
+    "branch units, of which the one on port 0 has no taken branches; Agner Fog: Instruction tables: a "
+    "conditional branch that is not taken on ports 0 and 6 (0.5 cycles), a taken one and JMP on port 6",
+)
+TRANSFERS = Source(
+    Certainty.PUBLISHED,
+    "Agner Fog, uops.info",
+    "Agner Fog: Instruction tables: MOVD and MOVQ 2 cycles either way on Skylake, 3 on Zen to Zen 2. "
+    "uops.info publishes 3 and 5 as upper bounds: the measured way there and back, less one cycle. That rule "
+    "gives the 4.00, 6.0 and 7.0 cycles which both ways took on a Redwood Cove, a Zen 3 and a Zen 4",
+)
 UPPER_HALVES_PUT_ASIDE = Source(
     Certainty.PUBLISHED,
     "Intel, Agner Fog",

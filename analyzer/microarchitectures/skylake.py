@@ -32,10 +32,12 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import CASCADE_LAKE, SKYLAKE, SKYLAKE_X
 from cyclelens.analyzer.microarchitectures.literature import (
+    BRANCH_UNITS,
     FITTED,
     FREE_REGISTERS,
     INTEL_MANUAL,
     MISPREDICTION_SKYLAKE,
+    TRANSFERS,
     UICA,
     UOPS_INFO,
     UPPER_HALVES_MERGED,
@@ -71,6 +73,8 @@ _SKYLAKE = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
+            TRANSFERS: "transfer_excess",
+            BRANCH_UNITS: "taken_branch_units passed_branch_units",
             MISPREDICTION_SKYLAKE: "misprediction_penalty",
             FITTED: "failed_forwarding_cycles",
             UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
@@ -103,10 +107,13 @@ _SKYLAKE = Microarchitecture(
     reorder_buffer_size=224,
     retire_width=4,
     reservation_station_size=97,
+    taken_branch_units=_UNITS.named(["6"]),
+    passed_branch_units=_UNITS.named(["0", "6"]),
     policies=Policies(binding="eight_ports"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
+    transfer_excess=1,
     fast_pointer_chasing=True,
     upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,

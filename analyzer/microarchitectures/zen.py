@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2
+from cyclelens.analyzer.microarchitectures.literature import TRANSFERS
 from cyclelens.analyzer.model.microarchitecture import (
     UNLIMITED,
     Maker,
@@ -150,11 +151,12 @@ _ZEN_2 = Microarchitecture(
             _PENALTY: "misprediction_penalty",
             _LOAD_QUEUE: "load_matrix_size",
             _KEPT: "target_dependencies",
+            TRANSFERS: "transfer_excess",
             _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
             "fusible_waits_for_next branch_ends_decode_group lsd_has_borders add_offset_limit "
             "policies.addition policies.late_operands policies.memory_renaming fuses_moves "
-            "taken_branch_units "
+            "taken_branch_units passed_branch_units "
             "shift_result_without_flags stores_wait_for_data tracks_values late_forwarding_cycles "
             "chained_addition_cycles "
             "branch_across_blocks_costs_a_block large_immediate_takes_slot crowded_prefixes_uncacheable "
@@ -221,6 +223,7 @@ _ZEN_2 = Microarchitecture(
     vector_load_latency=7,
     fast_pointer_chasing=False,
     target_dependencies=(KEPT,),
+    transfer_excess=2,
     upper_halves=UpperHalfRule.PUT_ASIDE,
     # "Approximately 100" in either direction.
     upper_half_switch_cycles=100,

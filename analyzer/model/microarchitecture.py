@@ -155,7 +155,13 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     fuses_moves: bool = False
     """A move and the next operation on its result share an issue slot (A4)."""
     taken_branch_units: UnitSet = NO_UNITS
-    """Units of a loop's taken conditional branch, if fewer than the record's (D8)."""
+    """Units of a loop's taken conditional branch, if the record has more (D8), or if that one has them and
+    the next field has more."""
+    passed_branch_units: UnitSet = NO_UNITS
+    """Units of a conditional branch that is not taken, if more than the record's (D6).
+
+    Hardware model only.
+    """
     # back end
     reorder_buffer_size: int
     retire_width: int
@@ -190,6 +196,12 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     target_dependencies: tuple[TargetDependency, ...] = ()
     """Instructions whose result waits for the target's old value, beyond those of which the tables say so
     (V12).
+
+    Hardware model only.
+    """
+    transfer_excess: int = 0
+    """Cycles by which the tables' latencies between general-purpose registers and vectors or masks, which are
+    upper bounds, are too long in each direction (O11).
 
     Hardware model only.
     """

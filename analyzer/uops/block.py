@@ -21,6 +21,7 @@ from cyclelens.analyzer.model.uops import (
 )
 from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.chained_adds import chained_inputs
+from cyclelens.analyzer.uops.courses import AS_RECORDED, PASSED, TAKEN, passed_branches
 from cyclelens.analyzer.uops.fusion import joins_operation
 from cyclelens.analyzer.uops.high8 import high8_effects
 from cyclelens.analyzer.uops.known import (
@@ -107,7 +108,12 @@ def build_block(
     if meets & KEEPS_UPPER and meets & WRITES_UPPER and is_hardware:
         upper = what_follows(instructions, microarchitecture, absorbed)
     returning = coming_back(instructions) if branches and is_hardware else frozenset()
-    going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
+    going_back = -1
+    if loop and microarchitecture.taken_branch_units.mask and not microarchitecture.passed_branch_units.mask:
+        going_back = len(known) - 1
+    passed: Iterable[int] = ()
+    if loop and is_hardware and len(branches) > 1 and microarchitecture.passed_branch_units.mask:
+        passed = passed_branches(instructions, branches)
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))
     if not (wide or effects or additions or fuses_moves or upper):
@@ -139,15 +145,16 @@ def build_block(
             and position + 2 not in absorbed
             and joins_operation(knowledge.instruction, instructions[position + 1])
         )
-        taken = position + (branch is not None) == going_back
+        last = position + (branch is not None)
+        course = TAKEN if last == going_back else PASSED if last in passed else AS_RECORDED
         chained = additions[position] if additions else None
         kept = upper[position] if upper else 0
         returns = position in returning
-        special = wide or effects or branch or second or jcc or joins or taken
+        special = wide or effects or branch or second or jcc or joins or course
         if special or chained is not None or kept or returns:
             slower, merged = effects[position] if effects else NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
-            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept, returns)
+            context = (wide, absorbs, slower, merged, jcc, second, joins, course, chained, kept, returns)
             key = (knowledge, context)
             entry = cache.entries.get(key)
             if entry is None:

@@ -96,6 +96,18 @@ def expand(
     return tuple(uops)
 
 
+def exchange(prepared: Prepared) -> tuple[UopTemplate, ...]:
+    """The copies by which the renamer exchanges two registers in no time (U13); empty for other
+    instructions."""
+    inputs, outputs = _registers(prepared.register_inputs), _registers(prepared.register_outputs)
+    if prepared.instruction.mnemonic != "xchg" or any(prepared.latencies.values()) or len(set(inputs)) < 2:
+        return ()
+    return tuple(
+        UopTemplate(UopKind.EMPTY, inputs=(source,), outputs=((target, 0),))
+        for source, target in zip(reversed(inputs), outputs, strict=True)
+    )
+
+
 def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], list[UnitSet], list[UnitSet]]:
     """Splits uses into loads, computes, store addresses and store data (U1, U2)."""
     loads: list[UnitSet] = []

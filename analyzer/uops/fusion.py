@@ -36,10 +36,17 @@ def _group(count: int, groups: int, joins: Sequence[bool]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def fuse(uops: Sequence[UopTemplate], retire_slots: int) -> tuple[int, ...]:
-    """Number of uops in each fused uop (G1)."""
+def fuse(uops: Sequence[UopTemplate], retire_slots: int, *, stores_apart: bool = False) -> tuple[int, ...]:
+    """Number of uops in each fused uop (G1).
+
+    ``stores_apart``: no fused uop has two stores, as it could never retire where stores commit together (Z5).
+    """
     joins = [uop.kind in _JOINING for uop in uops]
-    return _group(len(uops), retire_slots, joins)
+    sizes = _group(len(uops), retire_slots, joins)
+    while stores_apart and sum(uop.kind is UopKind.STORE_DATA for uop in uops[-sizes[-1] :]) > 1:
+        retire_slots += 1
+        sizes = _group(len(uops), retire_slots, joins)
+    return sizes
 
 
 def laminate(uops: Sequence[UopTemplate], fused: Sequence[int], delivered: int) -> tuple[int, ...]:

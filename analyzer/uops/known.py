@@ -19,6 +19,7 @@ from cyclelens.analyzer.model.uops import Entry, InstructionTemplate
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.binding import Binder, BoundOperand, fixed_registers
 from cyclelens.analyzer.uops.chained_adds import is_addition
+from cyclelens.analyzer.uops.courses import with_jump_units
 from cyclelens.analyzer.uops.operands import (
     Prepared,
     added_at_rename,
@@ -36,6 +37,7 @@ from cyclelens.analyzer.uops.rebinding import (
 )
 from cyclelens.analyzer.uops.target_dependencies import with_target_dependency
 from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
+from cyclelens.analyzer.uops.transfers import with_shorter_transfers
 from cyclelens.analyzer.uops.upper_halves import changed_by_upper_halves
 
 if TYPE_CHECKING:
@@ -253,6 +255,8 @@ def _shape(
         prepared = prepare(instruction, facts, operands, cache.microarchitecture, hardware=options.hardware)
         if options.hardware:
             prepared = with_target_dependency(prepared, cache.microarchitecture)
+            prepared = with_shorter_transfers(prepared, cache.microarchitecture)
+            prepared = with_jump_units(prepared, cache.microarchitecture)
         sibling = ablated(prepared, options)
         as_branch = 0
         if sibling.is_branch:

@@ -183,8 +183,9 @@ def prepare(
             hardware or microarchitecture.tracks_values
         )
         numbers = [number for _, _, number in targets]
-        # The renamer of a core that counts macro-ops passes exchanged registers on in no time (M7).
-        exchanged = microarchitecture.macro_ops is not None and instruction.mnemonic == "xchg" and not memory
+        # Some renamers pass exchanged registers on in no time (M7, ZN10).
+        exchanges = hardware or microarchitecture.macro_ops is not None
+        exchanged = exchanges and instruction.mnemonic == "xchg" and not memory
         inputs = [
             operand
             for operand in inputs

@@ -13,38 +13,40 @@ from cyclelens.analyzer.model.uops import (
     Value,
     ValueKind,
 )
-from cyclelens.analyzer.uops.expansion import expand
+from cyclelens.analyzer.uops.courses import AS_RECORDED, on_course
+from cyclelens.analyzer.uops.expansion import exchange, expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.operands import Prepared
 from msgspec.structs import replace
 
 Context = tuple[
-    bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int, bool
+    bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, int, frozenset[int] | None, int, bool
 ]
 """What a template depends on besides its instruction, in this order:
 
 512-bit instructions in the block; kind of the absorbed branch (``Shape.as_branch``), 0 for none; ``slower``
 and ``merged`` of high-8 registers; hit by the JCC erratum; a branch that the previous instruction absorbs; a
-move without an issue slot; is or absorbs the branch back; for a floating-point addition, its inputs from
-other additions (U12); effects of upper halves (``uops/upper_halves.py``); a call that returns to the block
-(4.7). A plain tuple, because two are made for every loop.
+move without an issue slot; the course of the branch that it is or absorbs (``courses.py``); for a
+floating-point addition, its inputs from other additions (U12); effects of upper halves
+(``uops/upper_halves.py``); a call that returns to the block (4.7).
+A plain tuple, because two are made for every loop.
 """
 NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None, 0, False)
+ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, AS_RECORDED, None, 0, False)
 
 
 def make_template(
     prepared: Prepared, context: Context, branch: Prepared | None, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, _, slower, merged, jcc, second, joins, taken, chained, _, returns = context
+    wide, _, slower, merged, jcc, second, joins, course, chained, _, returns = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)
     if branch is not None and branch.uses:
-        branch_uses = _taken(branch.uses, microarchitecture) if taken else branch.uses
+        branch_uses = on_course(branch.uses, course, microarchitecture)
         uses, uop_count = fuse_branch(uses, uop_count, branch_uses, branch.uop_count)
-    elif taken and prepared.facts.category == "COND_BR":
-        uses = _taken(uses, microarchitecture)
+    elif course and prepared.facts.category == "COND_BR":
+        uses = on_course(uses, course, microarchitecture)
     if slower:
         latencies = {
             key: cycles + (key[0] == "reg" and key[1] in slower) for key, cycles in prepared.latencies.items()
@@ -60,8 +62,11 @@ def make_template(
     fused: tuple[int, ...] = ()
     laminated: tuple[int, ...] = ()
     if not second:
-        uops = expand(prepared, uses, flags_apart=microarchitecture.shift_result_without_flags)
-        fused = fuse(uops, figures.retire_slots or 1)
+        if uops := exchange(prepared):
+            uses, uop_count = (), 0
+        uops = uops or expand(prepared, uses, flags_apart=microarchitecture.shift_result_without_flags)
+        stores_apart = bool(microarchitecture.policies.store_commit)
+        fused = fuse(uops, figures.retire_slots or 1, stores_apart=stores_apart)
         laminated = laminate(uops, fused, mite_uops + ms_uops)
     return InstructionTemplate(
         instruction=prepared.instruction,
@@ -105,12 +110,6 @@ def make_template(
         merge_uops=merged,
         latencies=prepared.latencies,
     )
-
-
-def _taken(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
-    """Units of a taken conditional branch (D8)."""
-    taken = microarchitecture.taken_branch_units
-    return tuple(replace(use, units=taken) if taken.mask & use.units.mask else use for use in uses)
 
 
 def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:

@@ -62,6 +62,20 @@ CASES = [
     ("pdep rax, rbx, rcx", "ZEN2", None, "llvm 217304: the mask decides"),
     ("vpconflictd zmm0, zmm1", "SKX", 19.0, "uops.info: 37 uops"),
     ("push rax\n pop rax", "SKL", 5.0, "SO 49190421: forwarded"),
+    ("movq xmm0, rax\n movq rax, xmm0", "SKL", 4.0, "Agner: 2 in either direction"),
+    ("movq xmm0, rax\n movq rax, xmm0", "HSW", 2.0, "Agner: 1 in either direction"),
+    ("movq xmm0, rax\n movq rax, xmm0", "ZEN2", 6.0, "Agner: 3 in either direction"),
+    ("cmp dword ptr [rdi], 5\n je 2f\n2:", "SKL", 1.0, "Agner: not taken on ports 0 and 6"),
+    ("jmp 2f\n2: jmp 2f\n2:", "SKL", 3.0, "SO 38811901: one taken branch per cycle at best"),
+    ("xchg rax, rbx\n imul rax, rax, 3", "ZEN2", 1.5, "uops.info: an exchange has no latency"),
+    ("mov [rdi], al\n mov eax, [rdi]", "SKL", 15.0, "Agner: forwarding to a larger load fails, 13 to 15"),
+    ("aesenc xmm0, xmm1", "HSW", 7.0, "Agner"),
+    ("aesenc xmm0, xmm1", "ZEN4", 4.0, "uops.info"),
+    ("pclmulqdq xmm0, xmm1, 0", "BDW", 5.0, "Agner"),
+    ("adcx rax, rbx\n adox rcx, rdx", "BDW", 1.5, "two chains; three uops on ports 0 and 6"),
+    ("shld rax, rbx, 5", "SNB", 1.0, "Agner"),
+    ("kaddw k0, k0, k1", "SKX", 4.0, "uops.info"),
+    ("vpdpbusd zmm0, zmm1, zmm2", "ICL", 5.0, "uops.info"),
 ]
 
 

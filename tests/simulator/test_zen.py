@@ -6,6 +6,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
+from testkit.blocks import in_a_loop
 from testkit.simulated import column, cycles
 
 NAMES = ("ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4")
@@ -49,6 +50,22 @@ def test_chains_of_a_short_loop_do_not_meet(chains: str, name: str) -> None:
 def test_units_that_equally_few_wait_for_take_turns(name: str) -> None:
     """ZN4: a chain of ADD goes round the four ALUs."""
     assert column("4801c0", name, "port", rounds=6) == ["ALU0", "ALU1", "ALU2", "ALU3", "ALU0", "ALU1"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("4893486bc003", 1.5),  # xchg rax, rbx; imul rax, rax, 3: half of each chain per iteration
+        ("48934893486bc003", 3.0),  # exchanged twice
+        ("6693660fafc0", 4.0),  # xchg ax, bx; imul ax, ax
+        ("48934887ca", 1.0),  # two exchanges, and the end of the loop
+    ],
+)
+def test_an_exchange_of_registers_renames_them(code: str, expected: float, name: str) -> None:
+    """uops.info: no cycles from either register to either on Zen+ and Zen 2, and 0.33 cycles each; with 16
+    bits one cycle. Agner Fog: two macro-ops, no latency."""
+    assert cycles(in_a_loop(code), name, loop=True) == pytest.approx(expected, abs=0.02)
 
 
 ADDS = 2 * "4801de4801df4901d84901d94901da4901db4901dc4901dd"

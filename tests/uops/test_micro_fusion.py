@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.fusion import fuse, laminate
 from hypothesis import given
 from hypothesis import strategies as st
-from testkit.blocks import template_of
+from testkit.blocks import block_of, template_of
 from testkit.unit_sets import uops_on
 
 LOADED_STORE = uops_on("23", "0156", "237", "4")
@@ -79,6 +82,16 @@ def test_real_instructions(code: str, name: str, fused: tuple[int, ...], laminat
     """G3: fewer slots than uops is micro-fusion, fewer IDQ uops than slots is unlamination."""
     template = template_of(code, name)
     assert (template.fused_uops, template.idq_uops) == (fused, laminated)
+
+
+@pytest.mark.parametrize("name", ["ADL", "SPR", "GNR", "ARL", "LNL"])
+def test_stores_that_commit_together_are_fused_uops_of_their_own(name: str) -> None:
+    """ENTER has four stores. A fused uop with more than a cycle's two never retired (Z5)."""
+    template = template_of("c8000000", name)
+    assert sum(template.fused_uops) == len(template.uops)
+    last = template.uops[-template.fused_uops[-1] :]
+    assert [uop.kind for uop in last].count(UopKind.STORE_DATA) == 1
+    assert simulate(block_of("c8000000", name, loop=False), registry.get(name)).cycles_per_iteration > 8
 
 
 def test_microcode_part() -> None:

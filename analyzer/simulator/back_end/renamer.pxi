@@ -241,6 +241,8 @@ cdef class Renamer:
             uop.port = ELIMINATED
             self._group.eliminate(number)
             self._rename_added(i, static)
+        elif kind == EMPTY and block_uop.in_count:
+            self._copy(uop, block_uop)
         elif kind >= SYNC:
             self._connect(number, static)
         elif instruction.no_uops:
@@ -315,6 +317,16 @@ cdef class Renamer:
         self.writes_moved_32 = instruction.move_32
         self.elimination.share(value, source, target)
         self._memory.copy(source, target)
+
+    cdef void _copy(self, Uop *uop, BlockUop *block_uop) noexcept nogil:
+        """The result is the value of the input, without an operation (U13)."""
+        uop.first_input = self.tables.inputs
+        uop.first_result = self.tables.values
+        uop.pending = 0
+        uop.latest = FOREVER
+        value = self._current(self.program.operand[block_uop.in0].key)
+        for operand in range(block_uop.out0, block_uop.out0 + block_uop.out_count):
+            self._write(self.program.result[operand].key, value, 0, 0)
 
     cdef void _rename_added(self, int i, int static) noexcept nogil:
         """The target takes over the source's value and owes a constant; flags come with the source's
