@@ -13,6 +13,12 @@ _IGNORED = frozenset(["CET_IBT", "CET_SS", "MPX", "PREFETCHW", "PREFETCHWT1", "P
 _OLDER_MEANING = {"tzcnt": "bsf", "lzcnt": "bsr"}
 """A core without these ignores their prefix and runs the other instruction."""
 
+_WITH_VEX = {
+    **dict.fromkeys(("vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds"), "AVX_VNNI"),
+    **dict.fromkeys(("vpmadd52luq", "vpmadd52huq"), "AVX_IFMA"),
+    "vcvtneps2bf16": "AVX_NE_CONVERT",
+}
+"""Extensions with the VEX forms of instructions that assemblers encode for AVX-512 unless told otherwise."""
 _NAMES = {"AVX512F": "AVX-512", "D3NOW": "3DNow!", "HLE_OR_RTM": "RTM", "SSE4A": "SSE4a", "CX8": "CMPXCHG8B"}
 
 
@@ -30,8 +36,15 @@ def missing(
         }
         if absent:
             every = dict.fromkeys(title for titles in absent.values() for title in titles)
-            found.append(MissingPrediction(name, tuple(every), tuple(absent)))
+            first = instructions[next(iter(absent))]
+            with_vex = first.mnemonic if _has_vex_form(first, has) else ""
+            found.append(MissingPrediction(name, tuple(every), tuple(absent), with_vex=with_vex))
     return tuple(found)
+
+
+def _has_vex_form(instruction: Instruction, has: frozenset[str]) -> bool:
+    wide = instruction.mask or any((each.register or "").startswith("ZMM") for each in instruction.operands)
+    return not wide and _WITH_VEX.get(instruction.mnemonic) in has
 
 
 def absent_from(has: frozenset[str], instruction: Instruction) -> tuple[str, ...]:

@@ -172,6 +172,8 @@ class MissingPrediction(Struct, frozen=True):
     the core cannot run them."""
     names: str = ""
     """Instructions without a record: ``tdpbssd and tileloadd``."""
+    with_vex: str = ""
+    """The instruction that the core can run if its text asks for the VEX encoding: ``vpdpbusd``."""
 
     @property
     def brief(self) -> str:
@@ -183,7 +185,8 @@ class MissingPrediction(Struct, frozen=True):
         """``SNB has no FMA``, ``SPR has no figures for tdpbssd and tileloadd (AMX is not modelled)``."""
         if self.left_out:
             return f"{self.microarchitecture} has no figures for {self.names} ({self.left_out})"
-        return f"{self.microarchitecture} has no {' and no '.join(self.extensions)}"
+        absent = f"{self.microarchitecture} has no {' and no '.join(self.extensions)}"
+        return f"{absent}; '{{vex}} {self.with_vex}' is the form that it has" if self.with_vex else absent
 
 
 class RegionAnalysis(Struct, frozen=True):

@@ -14,6 +14,9 @@ FORWARDING_LATENCY = 5
 STORE_LATENCY = 4
 """Cycles of a register-to-memory latency that belong to the store itself (U6)."""
 
+_MOST_INPUTS = 4_000
+"""Inputs of the computing uops of one instruction from which those that only occupy ports wait for nothing:
+the core takes no more, and the published time of so long an instruction decides."""
 
 _REGISTER, _FLAGS, _INTERNAL = ValueKind.REGISTER, ValueKind.FLAGS, ValueKind.INTERNAL
 _COMPUTE = UopKind.COMPUTE
@@ -220,6 +223,9 @@ def _compute(
 
     in_front: list[UopTemplate] = []
     fillers: list[UopTemplate] = []
+    awaited = tuple([each.value for each in inputs])
+    if len(inputs) * len(computes) > _MOST_INPUTS:
+        awaited = ()
     remaining = levels[1:]
     for allowed in computes[1:]:
         if remaining:
@@ -229,7 +235,7 @@ def _compute(
             in_front.insert(0, UopTemplate(_COMPUTE, allowed, members, ((value, level - lowest),)))
             base_inputs.append(value)
         else:
-            fillers.append(UopTemplate(_COMPUTE, allowed, tuple([each.value for each in inputs])))
+            fillers.append(UopTemplate(_COMPUTE, allowed, awaited))
     base_inputs += [each.value for level in remaining for each in inputs if each.level == level]
     base = UopTemplate(
         _COMPUTE,

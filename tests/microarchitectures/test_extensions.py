@@ -159,3 +159,18 @@ def test_what_ran_on_a_core_is_there(file: str) -> None:
         (code, core): extensions.missing(decode(bytes.fromhex(code)), [core]) for code, core in sorted(rows)
     }
     assert not {row: found for row, found in missing.items() if found}
+
+
+@pytest.mark.parametrize(
+    ("code", "core", "reason"),
+    [
+        ("62f2752850c2", "ADL", "ADL has no AVX-512; '{vex} vpdpbusd' is the form that it has"),
+        ("62f2754850c2", "ADL", "ADL has no AVX-512"),
+        ("62f2752850c2", "SKL", "SKL has no AVX-512"),
+        ("62f2f528b4c2", "ARL", "ARL has no AVX-512; '{vex} vpmadd52luq' is the form that it has"),
+    ],
+)
+def test_a_form_that_the_core_has_is_named(code: str, core: str, reason: str) -> None:
+    """vpdpbusd ymm0, ymm1, ymm2 and zmm, and vpmadd52luq, which assemblers encode with EVEX."""
+    (found,) = extensions.missing(decode(bytes.fromhex(code)), [core])
+    assert found.reason == reason

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import Figures, Latency
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
-from testkit.blocks import template_of
+from cyclelens.analyzer.simulator import simulate
+from testkit.blocks import block_of, template_of
 from testkit.records import flags, invented, memory, register
 
 LOAD, COMPUTE, EMPTY = UopKind.LOAD, UopKind.COMPUTE, UopKind.EMPTY
@@ -307,3 +309,11 @@ def test_results_without_a_producer() -> None:
     )
     assert template.flag_outputs == ("C",)
     assert [value for value, _ in template.uops[0].outputs] == [reg("RAX")]
+
+
+@pytest.mark.parametrize("core", ["SKL", "SKX", "KBL", "CFL", "CLX"])
+def test_microcode_with_very_many_inputs_is_simulated(core: str) -> None:
+    """U8: 250 uops of VERW wait for 27 loads on Skylake; uops.info has 558 to 624 cycles."""
+    template = template_of("0f002f", core)  # verw [rdi]
+    assert sum(len(uop.inputs) for uop in template.uops) < 4096
+    assert 500 < simulate(block_of("0f002f", core, loop=False), registry.get(core)).cycles_per_iteration < 800
