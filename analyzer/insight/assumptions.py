@@ -66,8 +66,7 @@ CODES = {
 }
 """Stable code of each kind, and what is assumed."""
 
-_INTEGER_DIVISIONS = frozenset({"div", "idiv"})
-_FLOAT_DIVISION = re.compile(r"v?(div|sqrt)[ps][sdh]|f(i?divr?p?|sqrt)")
+_DIVISION = re.compile(r"i?div|v?(div|sqrt)[ps][sdh]|f(i?divr?p?|sqrt)")
 _FLOAT_ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|hadd|hsub|addsub|dp)[ps][sdh]|vfn?m(add|sub|addsub|subadd)\d+[ps][sdh]"
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
@@ -134,14 +133,13 @@ def _mnemonics(instructions: Templates, indices: Sequence[int]) -> list[str]:
 
 
 def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
-    divisions = _where(
-        prediction.instructions, lambda name: name in _INTEGER_DIVISIONS or _FLOAT_DIVISION.fullmatch(name)
-    )
+    divisions = _where(prediction.instructions, _DIVISION.fullmatch)
     core = prediction.microarchitecture
     mnemonics = {index: prediction.instructions[index].instruction.mnemonic for index in divisions}
     slow = tuple(index for index, name in mnemonics.items() if caveats.is_slow_division(name, core))
-    codes = [(each.instruction.mnemonic, each.instruction.code) for each in prediction.instructions]
-    if frames := tuple(i for i, each in enumerate(codes) if loop_caveats.has_slow_frame(*each, core)):
+    enters = _where(prediction.instructions, lambda name: name == "enter")
+    codes = {index: prediction.instructions[index].instruction.code for index in enters}
+    if frames := tuple(i for i, code in codes.items() if loop_caveats.has_slow_frame(code, core)):
         message = "The figure is for an enter with nested levels; with level 0 it takes some 8 cycles."
         yield Assumption("operand-values", message, frames)
     for found, speed in ((tuple(each for each in divisions if each not in slow), "fast"), (slow, "slow")):

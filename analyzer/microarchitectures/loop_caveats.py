@@ -92,6 +92,7 @@ SHORT_LOOP_CYCLES = 0.27
 """The same for loops of few cycles with stores of integers."""
 
 
-def has_slow_frame(mnemonic: str, code: bytes, name: str) -> bool:
-    """True for ENTER with level 0 on the cores whose records hold for a nested frame (NESTED_FRAMES)."""
-    return mnemonic == "enter" and not code[-1] and not name.startswith("ZEN")
+def has_slow_frame(code: bytes, name: str) -> bool:
+    """True for the bytes of ENTER with level 0 on the cores whose records hold for a nested frame
+    (NESTED_FRAMES)."""
+    return not code[-1] and not name.startswith("ZEN")

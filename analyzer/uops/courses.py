@@ -56,7 +56,7 @@ def on_course(
 def with_jump_units(prepared: Prepared, microarchitecture: Microarchitecture) -> Prepared:
     """A jump with the units of taken branches, where others execute branches that do not jump."""
     passed, taken = microarchitecture.passed_branch_units, microarchitecture.taken_branch_units
-    if prepared.instruction.mnemonic != "jmp" or not passed.mask:
+    if prepared.instruction.mnemonic != "jmp":
         return prepared
     uses = tuple(replace(use, units=taken) if use.units == passed else use for use in prepared.uses)
     return replace(prepared, uses=uses)

@@ -255,8 +255,10 @@ def _shape(
         prepared = prepare(instruction, facts, operands, cache.microarchitecture, hardware=options.hardware)
         if options.hardware:
             prepared = with_target_dependency(prepared, cache.microarchitecture)
-            prepared = with_shorter_transfers(prepared, cache.microarchitecture)
-            prepared = with_jump_units(prepared, cache.microarchitecture)
+            if cache.microarchitecture.transfer_excess:
+                prepared = with_shorter_transfers(prepared, cache.microarchitecture.transfer_excess)
+            if cache.microarchitecture.passed_branch_units.mask:
+                prepared = with_jump_units(prepared, cache.microarchitecture)
         sibling = ablated(prepared, options)
         as_branch = 0
         if sibling.is_branch:

@@ -183,7 +183,7 @@ def prepare(
             hardware or microarchitecture.tracks_values
         )
         numbers = [number for _, _, number in targets]
-        # Some renamers pass exchanged registers on in no time (M7, ZN10).
+        # Some renamers pass exchanged registers on in no time (M7, U13).
         exchanges = hardware or microarchitecture.macro_ops is not None
         exchanged = exchanges and instruction.mnemonic == "xchg" and not memory
         inputs = [

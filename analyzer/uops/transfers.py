@@ -6,18 +6,14 @@ movq rax, xmm0; movq xmm0, rax    takes 4 cycles on Skylake, not 6
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
 from msgspec.structs import replace
 
 
-def with_shorter_transfers(prepared: Prepared, microarchitecture: Microarchitecture) -> Prepared:
+def with_shorter_transfers(prepared: Prepared, excess: int) -> Prepared:
     """The instruction with the latencies that both ways together were measured to have. What has a way within
-    the general-purpose registers, too (PCMPESTRI), is no mere transfer."""
-    excess = microarchitecture.transfer_excess
-    if not excess:
-        return prepared
+    the general-purpose registers, too (PCMPESTRI), is no mere transfer. ``excess``: cycles to leave out."""
     inputs = [is_general_purpose(operand.name) for operand in prepared.register_inputs]
     outputs = [is_general_purpose(operand.name) for operand in prepared.register_outputs]
     names = [operand.name for operand in (*prepared.register_inputs, *prepared.register_outputs)]
