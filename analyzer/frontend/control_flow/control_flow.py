@@ -194,6 +194,8 @@ class _Finder:
         for transfer in code.transfers:
             if transfer.kind is not TransferKind.CALL:
                 starts.add(transfer.place + 1)
+                if transfer.kind is not TransferKind.BRANCH:
+                    starts.add(self._behind_padding(transfer.place + 1))
                 if transfer.target is not None:
                     starts.add(transfer.target)
         for targets in code.switches.values():
@@ -203,6 +205,13 @@ class _Finder:
         self._switches = sorted(code.switches)
         self._returns: dict[int, bool] = {}
         """Whether a callee returns."""
+
+    def _behind_padding(self, first: int) -> int:
+        """The first code behind padding that control does not come to; ``first`` if there is no padding."""
+        place, is_code = first, self._code.is_code
+        while place not in self._ends and not is_code(place, place + 1):
+            place += 1
+        return place if place not in self._ends and is_code(first, place + 1) else first
 
     # Code ranges that may hold loops
 
