@@ -15,7 +15,9 @@ def lines(analysis: Analysis) -> Iterator[str]:
     """A line per region with its figure on the first core and its bottleneck; nothing for a few regions."""
     if len(analysis.regions) < _FEWEST:
         return
-    rows = [("line", "cycles/iter", "", "bottleneck", "region"), *map(_row, analysis.regions)]
+    rows = [_row(each) for each in analysis.regions]
+    head = "place" if any(not row[0].isdecimal() for row in rows) else "line"
+    rows.insert(0, (head, "cycles/iter", "", "bottleneck", "region"))
     number, cycles, rate, limit = (max(len(row[column]) for row in rows) for column in range(4))
     for row in rows:
         yield (
@@ -24,8 +26,8 @@ def lines(analysis: Analysis) -> Iterator[str]:
 
 
 def _row(region: RegionAnalysis) -> tuple[str, str, str, str, str]:
-    line, name = str(region.region.first_line + 1), region.region.name
+    place, name = wording.region_place(region.region).removeprefix("line "), region.region.name
     if not region.predictions:
-        return line, "-", "", "no prediction", name
+        return place, "-", "", "no prediction", name
     first = region.predictions[0]
-    return line, wording.figure_of(first), work.rate(region, first), wording.bound_of(first), name
+    return place, wording.figure_of(first), work.rate(region, first), wording.bound_of(first), name

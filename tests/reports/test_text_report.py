@@ -1,6 +1,7 @@
 """The report for a terminal."""
 
 import pytest
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Mode
@@ -171,3 +172,11 @@ def test_a_report_of_many_regions_begins_with_an_overview() -> None:
     assert first.split() == ["line", "cycles/iter", "bottleneck", "region"]
     assert second.split() == ["1", "3.00", "latency-bound", "r0"]
     assert report(3)[0] == "== k.s:1: r0 =="
+
+
+def test_the_overview_of_machine_code_has_addresses(tmp_path, capsys) -> None:
+    path = tmp_path / "k.hex"
+    path.write_text("48 ff c9 75 fb " * 4)
+    assert main(["analyze", str(path), "--hex", "--arch", "SKL"]) == 0
+    heads = [line.split()[0] for line in capsys.readouterr().out.split("\n")[:5]]
+    assert heads == ["place", "0x0", "0x5", "0xa", "0xf"]
