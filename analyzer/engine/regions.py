@@ -139,9 +139,7 @@ def analyse_region(
     if not plan.models:
         return without("The marker names no microarchitecture that Cyclelens knows.")
     if region.incomplete:
-        return without(
-            "A statement of the region could not be encoded, so it cannot be simulated as a whole."
-        )
+        return without("Part of the region could not be read, so it cannot be simulated as a whole.")
     code = region.code
     if not code:
         return without("The region contains no instructions.")

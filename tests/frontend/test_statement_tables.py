@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.programs import build
 from cyclelens.analyzer.frontend.programs.part import AssemblerState
 from cyclelens.analyzer.frontend.source import chunks
@@ -68,12 +69,13 @@ SAID: dict[str, list[tuple[int, str]]] = {
     ".arch foo\nnop": [(1, UNKNOWN_ARCH.format("foo"))],
     ".arch\nnop": [(1, UNKNOWN_ARCH.format(""))],
     f".arch {'q' * 41}\nnop": [(1, UNKNOWN_ARCH.format("q" * 40))],
-    ".rept -1\nnop\n.endr": [(1, ".rept is not supported here."), (3, ".endr is not supported here.")],
-    ".rept x\nnop\n.endr": [(1, ".rept is not supported here."), (3, ".endr is not supported here.")],
-    ".irp 1+, a\nnop\n.endr": [(1, ".irp is not supported here."), (3, ".endr is not supported here.")],
+    ".rept -1\nnop\n.endr": [(1, "The count of .rept is negative.")],
+    ".rept x\nnop\n.endr": [(1, NO_VALUE)],
+    ".rept 200001\nnop\n.endr": [(1, "Files of more than 200,000 statements are not unrolled.")],
+    ".irp 1+, a\nnop\n.endr": [(1, ".irp is followed by a name, a comma and values.")],
+    ".rept 2\nnop": [(1, "This .rept is never closed by .endr.")],
     "\n".join([".rept 1"] * 41 + ["nop"] + [".endr"] * 41): [
-        (41, ".rept is not supported here."),
-        (43, ".endr is not supported here."),
+        (41, "Repetitions and macros are nested more than 40 levels deep."),
     ],
     f"{RECURSIVE}m 40": [(7, "Macros are nested more than 40 levels deep.")],
     ".macro m\nnop": [(1, "This macro is never closed by .endm.")],
@@ -144,3 +146,10 @@ def test_repetitions_make_at_most_so_many_statements(
     assert (not found.problems) is is_made
     monkeypatch.setattr(build, "MAXIMUM_STATEMENTS", 8)
     assert bool(region(".rept 3\n.rept 3\nnop\n.endr\n.endr").problems)
+
+
+def test_the_end_of_a_repetition_that_begins_before_the_loop_says_why_it_is_not_unrolled() -> None:
+    found = assemble(".L1:\n.rept -1\nnop\n.endr\njnz .L1\n")
+    assert [(problem.line, problem.message) for problem in found.problems] == [
+        (3, "The .rept that ends here is not unrolled. The count of .rept is negative.")
+    ]

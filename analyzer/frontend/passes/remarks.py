@@ -7,6 +7,7 @@ import re
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
+from cyclelens.analyzer.frontend.programs.build import REPETITIONS
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
@@ -42,8 +43,14 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
     for index in sorted(code.divided):
         message = "This divides by zero: GNU as warns and divides by one instead."
         run.report("division-by-zero", message, *program.span(index), Severity.WARNING)
+    repetitions = 0
     for index, content in code.contents.items():
-        if index in code.refused:
+        name = program.statements[index].name if index in code.refused else ""
+        if name == "endr" and repetitions:
+            # The statement at which the repetition begins says why it is refused.
+            repetitions -= 1
+        elif index in code.refused:
+            repetitions += name in REPETITIONS
             run.report(code.refused[index].code, code.refused[index].message, *program.span(index))
         elif index in code.shortened:
             message = f"This number is too long for its operand; it is truncated to {code.shortened[index]}."

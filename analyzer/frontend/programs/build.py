@@ -45,7 +45,7 @@ _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 _REGISTER = r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*"
 _DECLARED = re.compile(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
-_REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
+REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
 _FIRST_WORD = r"[\w.$]*"
 
 
@@ -89,6 +89,7 @@ _NOTHING = Program()
 def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
     state = part.state
     ends: dict[int, int] | None = None
+    not_unrolled: dict[int, str] = {}
     position = 0
     while position < len(raw) and not part.left:
         if position % _POLL_EVERY == 0 and cancel():
@@ -115,7 +116,7 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
             continue
         name = statement.name
         end = None
-        if name == "macro" or name in _REPETITIONS:
+        if name == "macro" or name in REPETITIONS:
             ends = _block_ends(raw) if ends is None else ends
             end = ends.get(position - 1)
         if name == "macro":
@@ -124,13 +125,16 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
                 continue
             _define(part, statement, _body(raw, position, end))
             position = end + 1
-        elif name in _REPETITIONS:
-            if (
-                end is not None
-                and depth < _MAXIMUM_NESTING
-                and _repeat(part, statement, _body(raw, position, end), cancel, depth)
-            ):
+        elif name in REPETITIONS:
+            if end is None:
+                statement.refusal = f"This .{name} is never closed by .endr."
+            elif refusal := _repeat(part, statement, _body(raw, position, end), cancel, depth):
+                statement.refusal = refusal
+                not_unrolled[end] = f"The .{name} that ends here is not unrolled. {refusal}"
+            else:
                 position = end + 1
+        elif name == "endr" and position - 1 in not_unrolled:
+            statement.refusal = not_unrolled[position - 1]
         elif name in conditions.WORDS:
             conditions.follow(part, statement)
         elif name == "exitm" and depth:
@@ -221,33 +225,38 @@ def _repeat(
     body: Sequence[RawStatement],
     cancel: Callable[[], bool],
     depth: int,
-) -> bool:
-    """Unroll `.rept`, `.irp` or `.irpc`; False if that is impossible."""
+) -> str:
+    """Unroll `.rept`, `.irp` or `.irpc`; why that is impossible, otherwise an empty text."""
+    if depth >= _MAXIMUM_NESTING:
+        return f"Repetitions and macros are nested more than {_MAXIMUM_NESTING} levels deep."
     values: list[dict[str, str]]
     if statement.name in ("rept", "rep"):
-        count = _repeat_count(part, statement)
-        if count is None:
-            return False
-        values = [{}] * count
+        try:
+            count = part.constant(statement.arguments)
+        except ExpressionError as error:
+            return str(error)
+        if count < 0:
+            return f"The count of .{statement.name} is negative."
+        values = [{}] * min(count, MAXIMUM_STATEMENTS + 1)
     else:
         name, _, rest = statement.arguments.partition(",")
         symbol = name.strip()
         if not re.fullmatch(_FIRST_WORD, symbol):
-            return False
+            return f".{statement.name} is followed by a name, a comma and values."
         words = list(rest.strip().strip('"')) if statement.name == "irpc" else macros.split(rest)
         values = [{symbol: word.strip('"')} for word in words or [""]]
     before = len(part.program.statements)
     if len(values) * len(body) > MAXIMUM_STATEMENTS - before - len(part.statements):
         part.is_limited = True
-        return False
+        return f"Files of more than {MAXIMUM_STATEMENTS:,} statements are not unrolled."
     statement.kind = StatementKind.NOTHING
     open_before = part.state.condition.depth if part.state.condition else 0
     for value in values:
         if before + len(part.statements) > MAXIMUM_STATEMENTS:
             part.is_limited = True
-            return True
+            return ""
         if cancel():
-            return True
+            return ""
         repeated = body
         if value:
             part.is_numbered |= any("\\@" in raw.text for raw in body)
@@ -259,12 +268,12 @@ def _repeat(
             except MacroError as error:
                 statement.kind, statement.refusal = StatementKind.DIRECTIVE, str(error)
                 part.forget_measured()
-                return True
+                return ""
         _read(part, repeated, cancel, depth + 1)
         if part.left:
             _leave(part, open_before)
             break
-    return True
+    return ""
 
 
 def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStatement:
@@ -318,14 +327,6 @@ def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> No
         if value.later or value.symbol == "." or directive == "eqv":
             value = None
     part.assign(name, Assigned(expression, value, directive == "eqv"))
-
-
-def _repeat_count(part: ParsedChunk, statement: Statement) -> int | None:
-    try:
-        count = part.constant(statement.arguments)
-    except ExpressionError:
-        return None
-    return count if 0 <= count <= MAXIMUM_STATEMENTS else None
 
 
 def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
