@@ -18,7 +18,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.model.machine_file import MachineFile
-from cyclelens.analyzer.rewrites.proposal import Fix, apply
+from cyclelens.analyzer.rewrites.proposal import Fix, apply, no_rewrite
 from cyclelens.analyzer.rewrites.search import Advice, search
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -142,7 +142,7 @@ class Tools:
         if not show:
             return "\n".join(listed) or answers.of_analysis(analysis)
         if not 0 < show <= len(found):
-            raise RefusedRequest(f"there are {len(found)} rewrites, but no number {show}")
+            raise RefusedRequest(no_rewrite(show, len(found)))
         changed = apply(text, found[show - 1].proposal.edits)
         return "\n".join(unified_diff(text.split("\n"), changed.split("\n"), "before", "after", lineterm=""))
 

@@ -6,13 +6,14 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import add_analysis_arguments, analysis_options, nothing, title_of
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, new_parser, output_path
-from cyclelens.analyzer.engine.files import explained, read_text
+from cyclelens.analyzer.engine.files import edited, explained, read_text_bytes, to_text
 from cyclelens.analyzer.model.choices import Clocks
 from msgspec.structs import replace
 
@@ -63,10 +64,11 @@ def _run(options: argparse.Namespace) -> int:
     from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.insight.confidence import is_lower_bound
-    from cyclelens.analyzer.rewrites.proposal import apply
+    from cyclelens.analyzer.rewrites.proposal import apply, no_rewrite
     from cyclelens.analyzer.rewrites.search import advise
 
-    text, chosen = read_text(options.file), analysis_options(options)
+    data, chosen = read_text_bytes(options.file), analysis_options(options)
+    text = to_text(data)
     chosen = replace(chosen, source=replace(chosen.source, function=options.function))
     analyzer = Analyzer()
     analysis = explained(analyzer.analyze(text, chosen), chosen.source)
@@ -93,19 +95,23 @@ def _run(options: argparse.Namespace) -> int:
         if wanted is None:
             return OK
         if wanted > len(found):
-            raise InputError(f"{options.file}: there are {len(found)} rewrites, but no number {wanted}")
+            raise InputError(f"{options.file}: {no_rewrite(wanted, len(found))}")
         fix, region = found[wanted - 1]
         equality = None if harness is None else _checked(harness, text, chosen.source, region, fix)
-    changed = apply(text, fix.proposal.edits)
     said = _NOT_CHECKED if equality is None else str(equality)
     if options.apply is None:
-        print(*_diff(text, changed, options.file), sep="\n")
+        print(*_diff(text, apply(text, fix.proposal.edits), options.file), sep="\n")
         if equality is not None:
             print(said)
         return OK
     if equality is not None and equality.differs:
         raise InputError(f"{options.file}: rewrite {wanted} was not applied: {said}")
-    print(f"rewrite {wanted}: {said}", file=sys.stderr)
+    try:
+        changed = edited(data, partial(apply, edits=fix.proposal.edits))
+    except ValueError as error:
+        raise InputError(f"{options.file}: rewrite {wanted} cannot be applied: {error}") from None
+    title = f"{title_of(region)}: {fix.proposal.title}"
+    print(f"rewrite {wanted}, {title}; {said}", file=sys.stderr)
     return _write(changed, str(options.output or options.file))
 
 
@@ -143,12 +149,12 @@ def _diff(old: str, new: str, name: str) -> Iterator[str]:
     yield from unified_diff(old.split("\n"), new.split("\n"), name, name, lineterm="")
 
 
-def _write(text: str, name: str) -> int:
+def _write(data: bytes, name: str) -> int:
     if name == "-":
-        print(text, end="")
+        sys.stdout.buffer.write(data)
         return OK
     try:
-        Path(name).write_text(text, encoding="utf-8")
+        Path(name).write_bytes(data)
     except OSError as error:
         raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
     return OK

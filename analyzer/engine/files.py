@@ -19,6 +19,8 @@ from cyclelens.analyzer.profiles.profile import ProfileError
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.engine.workspace import Cancel
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
@@ -119,12 +121,17 @@ def read_bytes(name: str) -> bytes:
 
 def read_text(name: str) -> str:
     """An assembly file's text. Raises InputError if it cannot be read or is machine code."""
+    return to_text(read_text_bytes(name))
+
+
+def read_text_bytes(name: str) -> bytes:
+    """An assembly file's bytes. Raises the same errors as ``read_text``."""
     data = read_bytes(name)
     if is_object(data):
         raise InputError(
             f"{name} is machine code: this command changes texts; let the compiler write one (gcc -S)"
         )
-    return to_text(data)
+    return data
 
 
 def to_text(data: bytes) -> str:
@@ -133,3 +140,15 @@ def to_text(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace")
     return data.decode("utf-8-sig", errors="replace")
+
+
+def edited(data: bytes, change: Callable[[str], str]) -> bytes:
+    """A file with a change of its text, which is as ``to_text`` reads it. Its encoding, its mark, and what is
+    no text stay as they are. Raises ValueError if that is impossible."""
+    marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF8: "utf-8"}
+    mark = next(filter(data.startswith, marks), b"")
+    encoding = marks.get(mark, "utf-8")
+    text = data[len(mark) :].decode(encoding, errors="surrogateescape")
+    if len(text) != len(to_text(data)):
+        raise ValueError("bytes that are no text are next to each other")
+    return mark + change(text).encode(encoding, errors="surrogateescape")

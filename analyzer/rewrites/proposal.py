@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.work import Pace, change
@@ -92,10 +93,19 @@ class Fix(Struct, frozen=True):
 
 
 def apply(text: str, edits: Sequence[Replacement]) -> str:
-    """Apply edits, which must neither overlap nor touch, to a text."""
+    """Apply edits, which must neither overlap nor touch, to a text. If all of its lines end in CR and LF,
+    those of the result do, too."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.column), reverse=True):
         head = lines[edit.line][: edit.column]
         tail = lines[edit.end_line][edit.end_column :] if edit.end_line < len(lines) else ""
         lines[edit.line : edit.end_line + 1] = (head + edit.text + tail).split("\n")
-    return "\n".join(lines)
+    changed = "\n".join(lines)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        changed = re.sub(r"(?<!\r)\n", "\r\n", changed)
+    return changed
+
+
+def no_rewrite(number: int, found: int) -> str:
+    """The message that a list of so many rewrites has none with this number."""
+    return f"there is no rewrite {number}: {f'the last one is {found}' if found else 'none was found'}"

@@ -245,7 +245,7 @@ def test_a_search_that_takes_too_long_says_so_beside_what_it_found(monkeypatch):
         ("analyze", {"source": DOT, "core": "SKLX"}, "SKLX"),
         ("analyze", {"source": "/no/such/file.s"}, "--folder"),
         ("explain", {"code": "nonsense"}, "there is no page about 'nonsense'; known: "),
-        ("rewrites", {"source": DOT, "region": "dot", "core": "SKL", "show": 99}, "but no number 99"),
+        ("rewrites", {"source": DOT, "region": "dot", "core": "SKL", "show": 99}, "there is no rewrite 99"),
     ],
 )
 def test_what_cannot_be_answered_is_an_error_with_a_reason(tool, arguments, said):

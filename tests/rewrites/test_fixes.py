@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, Replacement, apply
@@ -421,3 +422,19 @@ def test_what_would_be_another_result_or_not_renamed_either_is_left(
         for fix in found(analyzer, kernel(*statements, options="arch=GNR"))
         if "rename" in fix.proposal.title
     ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"), [("latin-1", b""), ("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe")]
+)
+def test_what_is_not_rewritten_keeps_its_bytes(tmp_path: Path, encoding: str, mark: bytes) -> None:
+    sums = "    vaddss (%rdi), %xmm0, %xmm0\n    add $4, %rdi\n    dec %rsi\n    jnz .L1\n    ret\n"
+    text = f"    # Z\xe4hler\n.L1:\n{sums}".replace("\n", "\r\n")
+    path = tmp_path / "k.s"
+    path.write_bytes(mark + text.encode(encoding))
+    assert main(["rewrite", str(path), "--arch", "SKL", "--apply", "1"]) == 0
+    changed = path.read_bytes()
+    assert changed.startswith(mark + "    # Z\xe4hler\r\n".encode(encoding))
+    lines = changed[len(mark) :].decode(encoding).split("\n")
+    assert "    vaddss 4(%rdi), %xmm1, %xmm1\r" in lines
+    assert {line[-1:] for line in lines[:-1]} == {"\r"}
