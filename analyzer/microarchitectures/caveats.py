@@ -338,15 +338,21 @@ def gather_spread(mnemonic: str, name: str) -> tuple[int, int] | None:
     return _GATHER_SPREAD.get(name) if _GATHER.fullmatch(mnemonic) else None
 
 
+def _matches(pattern: str, mnemonic: str) -> bool:
+    """An empty pattern, that of a core without one, matches nothing, nor what has no mnemonic: it is not
+    known."""
+    return pattern != "" and re.fullmatch(pattern, mnemonic) is not None
+
+
 def may_wait_for_target(mnemonic: str, name: str) -> bool:
     """True if it is not known, or differs between processors, whether the result waits for the target's old
     value (UNCERTAIN_TARGETS)."""
-    return re.fullmatch(_UNCERTAIN_TARGETS.get(name, ""), mnemonic) is not None
+    return _matches(_UNCERTAIN_TARGETS.get(name, ""), mnemonic)
 
 
 def takes_half_cycles(mnemonic: str, name: str) -> bool:
     """True if an instruction takes half a cycle more and less in turn (HALF_CYCLES)."""
-    return re.fullmatch(_HALF_CYCLES.get(name, ""), mnemonic) is not None
+    return _matches(_HALF_CYCLES.get(name, ""), mnemonic)
 
 
 def longer_in_loops(mnemonic: str, name: str) -> float:
@@ -360,13 +366,13 @@ def slower_conversion_percent(mnemonic: str, name: str) -> int:
     """Per cent by which measured loops of a conversion from 512 to 256 bits took longer than the figure; 0:
     not known to (NARROWING_CONVERSIONS)."""
     pattern, percent = _NARROWING_CONVERSIONS.get(name, ("", 0))
-    return percent if re.fullmatch(pattern, mnemonic) else 0
+    return percent if _matches(pattern, mnemonic) else 0
 
 
 def width_conversion_percent(mnemonic: str, name: str) -> int:
     """The same of a conversion between elements of different widths, in registers of 256 or 512 bits
     (WIDTH_CONVERSIONS)."""
-    return _CHANGED_WIDTHS_PERCENT if re.fullmatch(_CHANGED_WIDTHS.get(name, ""), mnemonic) else 0
+    return _CHANGED_WIDTHS_PERCENT if _matches(_CHANGED_WIDTHS.get(name, ""), mnemonic) else 0
 
 
 def locked_percent(mnemonic: str, name: str) -> int:

@@ -213,3 +213,9 @@ def test_locked_instructions_are_doubted_beside_loads_or_others_alone(beside, sa
     codes = [found.code for found in told("f0480fc106" + beside, "ZEN4")]
     assert ("locked-neighbours" in codes) is said
     assert "locked-neighbours" not in [found.code for found in told("f0480fc106" + beside, "SKL")]
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_bytes_that_are_no_instruction_are_not_among_those_with_a_caveat(name):
+    found = [each for mode in (Mode.UNROLL, Mode.LOOP) for each in told("06", name, mode)]
+    assert not any(each.instructions for each in found)
