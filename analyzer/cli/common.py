@@ -124,7 +124,7 @@ def default_others(parser: argparse.ArgumentParser) -> None:
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say where the data are: by level or pointer, or by their size."""
-    add_settings(group(parser, RUN), "data", "workingSet")
+    add_settings(group(parser, RUN).add_mutually_exclusive_group(), "data", "workingSet")
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:

@@ -79,7 +79,13 @@ def main(arguments: list[str]) -> int:
         "takes about ten times as long",
     )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
-    parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
+    parser.add_argument(
+        "--alignment",
+        type=alignment,
+        default=0,
+        metavar="N",
+        help="offset of each block's first byte within a 64-byte line (default: 0)",
+    )
 
     from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
 

@@ -91,6 +91,7 @@ ANALYSIS: tuple[Setting, ...] = (
         choices=tuple(Syntax),
         meanings=("Detected from the text and its directives", "AT&T: add %rax, %rbx", "Intel: add rbx, rax"),
         option="--syntax",
+        help="assembly dialect; auto finds it from the text and obeys .intel_syntax and .att_syntax",
         part=SourceOptions,
     ),
     Setting(
@@ -271,6 +272,7 @@ OF_REGIONS: tuple[Setting, ...] = (
         "",
         "The size of the data (2MiB). The figure is then that of the nearest level that holds them.",
         option="--working-set",
+        help="how large the data are (2MiB); the figure is then that of the nearest level that holds them",
         metavar="SIZE",
         markers=("working-set",),
         examples=("256KiB", "8MiB", "256MiB"),

@@ -80,3 +80,8 @@ def test_a_wrong_value_is_one_message(
     shown = capsys.readouterr().err
     assert said in shown
     assert shown.count("error:") == 1
+
+
+def test_two_places_of_the_data_are_refused(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", file, "--data-in", "L2", "--working-set", "2MiB"]) == 2
+    assert "argument --working-set: not allowed with argument --data-in" in capsys.readouterr().err
