@@ -32,6 +32,8 @@ _RENAMED_BITS = 32
 """Fewest bits of registers that the renamer exchanges."""
 _NARROW = 8
 """Bits of an immediate or displacement for which every entry of the op cache has room."""
+_SIGN_EXTENDED = frozenset(("add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "imul", "push"))
+"""Operations of integers of more than 8 bits that extend an immediate of 8 bits by its sign."""
 _THREE_SOURCES = re.compile(
     r"vfn?m(add|sub|addsub|subadd)\d+[ps][sd]|v?p?blendv(b|p[sd])|vperm[it]2(b|w|d|q|p[sd])"
 )
@@ -211,12 +213,13 @@ class MacroInstruction:
 
     def fields(self) -> tuple[int, int]:
         """Number of immediates and displacements, and of those that take more than 8 bits; an op cache line
-        holds few (M2, M37). A displacement of EVEX is scaled, so that its 8 bits stand for more."""
+        holds few (M2, M37). A displacement of EVEX is scaled, so that its 8 bits stand for more. So do
+        those of an immediate of an integer operation that are not extended by their sign."""
         instruction = self.instruction
         address = next(
             (o for o in instruction.operands if o.kind in (OperandKind.MEMORY, OperandKind.AGEN)), None
         )
-        count, wide = int(instruction.immediate_bits > 0), int(instruction.immediate_bits > _NARROW)
+        count, wide = int(instruction.immediate_bits > 0), int(self._has_wide_immediate())
         if address is None:
             return (2, 2) if instruction.immediate_bits == 64 else (count, wide)
         if self.mnemonic.startswith("nop"):
@@ -225,6 +228,12 @@ class MacroInstruction:
         return count + more, wide + (
             more if instruction.encoding.evex or address.displacement_bits > _NARROW else 0
         )
+
+    def _has_wide_immediate(self) -> bool:
+        if self.instruction.immediate_bits != _NARROW or self.vector:
+            return self.instruction.immediate_bits > _NARROW
+        bytes_of_memory = any(o.kind == "mem" and o.width == _NARROW for o in self.prepared.facts.operands)
+        return self.width == _NARROW or bytes_of_memory or self.mnemonic not in _SIGN_EXTENDED
 
     def only(self, units: UnitSet) -> UnitSet:
         """One of these units: the dividing one if it is among them, otherwise the first."""

@@ -14,6 +14,8 @@ EIGHT_PERMUTATIONS = (
     "62d20d287ec762d20d287ecf62d20d287ed762d20d287edf62d20d287ee762d20d287eef62d20d287ef762d20d287eff"
 )
 TWELVE_LOADS = "8b068b46088b46108b46188b46208b46288b46308b46388b46408b46488b46508b4658"
+WIDE_FIELDS = "488bb7800000004c8b87880000004c8b8f900000004989dc4989dc"
+"""Three loads with displacements of 32 bits, and two moves."""
 FOUR_CHANGES = "830701834708018347100183471801"
 """One is added to each of four words."""
 
@@ -266,6 +268,17 @@ FOUR_CHANGES = "830701834708018347100183471801"
             "660f7ec0660f7ec0660f7ec0660f7ec0446bca03446bca03446bca03",
             "loop",
             4.00,
+        ),
+        ("M37: the count of a shift is a wide field", "48c1e00348c1e103" + WIDE_FIELDS, "loop", 2.00),
+        ("M37: what is extended by its sign is not", "4883f8034883f903" + WIDE_FIELDS, "loop", 1.33),
+        ("M37: but of a byte", "040380c103" + WIDE_FIELDS, "loop", 2.00),
+        ("M37: nor is that of a vector operation", "c5f970c803c5e972f003" + WIDE_FIELDS, "loop", 1.33),
+        ("M37: one beside nine entries", "c4e3fbf0c303" + WIDE_FIELDS + "4989dc4989dc", "loop", 2.00),
+        (
+            "M37: a byte that is stored",
+            "c60703c6470103488db3800000004c8d83880000004c8d8b900000004989dc4989dc",
+            "loop",
+            2.00,
         ),
         (
             "M37: a cycle for each of two windows",
