@@ -161,10 +161,10 @@ def _read_chain(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
     updates: dict[str, list[int]] = {}
     for index, template in enumerate(instructions):
-        read = {register.name for register in template.register_inputs}
+        read = {register.canonical for register in template.register_inputs}
         for register in template.register_outputs:
-            if register.name in read and is_simd(register.name) and _most_cycles(template) == 1:
-                updates.setdefault(register.name, []).append(index)
+            if register.canonical in read and is_simd(register.canonical) and _most_cycles(template) == 1:
+                updates.setdefault(register.canonical, []).append(index)
     found: tuple[float, tuple[int, ...]] = (_DIFFERENT * prediction.cycles_per_iteration, ())
     for name, chain in updates.items():
         readers = _readers(instructions, name, chain)
@@ -186,10 +186,10 @@ def _readers(
     for index, template in 2 * tuple(enumerate(instructions)):
         if index in chain:
             continue
-        uses = any(each.name in made for each in template.register_inputs)
+        uses = any(each.canonical in made for each in template.register_inputs)
         if uses and _pipe_cycles(template):
             found.add(index)
-        outputs = {each.name for each in template.register_outputs}
+        outputs = {each.canonical for each in template.register_outputs}
         made = made | outputs if uses else made - outputs
     return tuple(sorted(found))
 

@@ -59,6 +59,8 @@ def differences(made: Prediction) -> list[float]:
         ),
         ("inc qword ptr [r13+160]; vmovaps ymm1, [rdi]; vmovaps ymm2, [rdi+32]", 1.50),
         ("xor [r13+160], r8; vmovdqu ymm0, [r12+128]", 1.16),
+        ("vinserti128 ymm1, ymm4, xmm1, 1; vandps ymm10, ymm8, ymm1", 1.22),
+        ("vbroadcastss ymm1, xmm1; vpand ymm10, ymm5, ymm1", 1.22),
         ("lahf; rcr ax, 3", 4.00),
         ("cmc; rcr ax, 3", 4.00),
         ("imul rax, rbx, 3; shl rcx, 3; shl rdx, 3", 1.75),
