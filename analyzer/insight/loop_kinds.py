@@ -44,6 +44,8 @@ _SHORT = 1.3
 _LONG = 3
 """Fewest cycles of a vector operation whose chain waited for its readers."""
 _WORD = 16
+_PAIR = 2
+"""Units of shifts and bit operations, one of which multiplies."""
 _CARRY = "C"
 _GROUP = 6
 """Macro-ops that are dispatched in a cycle."""
@@ -112,7 +114,7 @@ def _beside_multiplications(instructions: Sequence[InstructionTemplate], found: 
         masks = [uop.units.mask for uop in instructions[i].uops if uop.kind is UopKind.COMPUTE]
         units |= min((mask for mask in masks if mask), key=int.bit_count, default=0)
     return sum(
-        uop.kind is UopKind.COMPUTE and uop.units.mask & units != 0 and uop.units.mask.bit_count() == 2
+        uop.kind is UopKind.COMPUTE and uop.units.mask & units != 0 and uop.units.mask.bit_count() == _PAIR
         for i, each in enumerate(instructions)
         for uop in each.uops
         if i not in found

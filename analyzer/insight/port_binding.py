@@ -159,7 +159,7 @@ def _leaving_singly(block: Block, microarchitecture: Microarchitecture) -> float
         return 0.0
     leaving = microarchitecture.units.having(Role.TRANSFER).mask
     uops = [uop for template in block.instructions for uop in template.uops if uop.units.mask & leaving]
-    if len({uop.units.mask for uop in uops}) < 2:
+    if not any(uop.units.mask == stores for uop in uops) or all(uop.units.mask == stores for uop in uops):
         return 0.0
     return sum(max(_EIGHTHS, uop.busy_eighths) for uop in uops) / _EIGHTHS
 

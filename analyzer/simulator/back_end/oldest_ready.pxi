@@ -34,8 +34,7 @@ cdef class OldestReady(Picker):
     # The latest time, in eighths of a cycle, at which an integer unit is free again.
     cdef int _integers_busy
     cdef int _divider_free, _vector_divider_free, _alone_free
-    cdef int _integer_debt  # Slots wasted by past picks, in eighths.
-    cdef int _address_debt
+    cdef int _integer_debt, _address_debt  # Slots wasted by past picks, in eighths.
     cdef int _received, _change  # Eighths of a slot that a load costs that receives data, or changes memory.
     cdef int _transfer  # Cycles for which a transfer occupies the way of a shifting ALU's results.
     cdef int _transfer_pipes
@@ -358,8 +357,7 @@ cdef class OldestReady(Picker):
         return cycle - self.tables.uop[uop].issued - self._delay <= self.asks_issued
 
     cdef void _occupy_result(self, int cycle) noexcept nogil:
-        """The result of a transfer takes the way of a shifting ALU's results that is free first, from the
-        next cycle on."""
+        """A transfer's result takes the shifting ALU's way that is free first, from the next cycle on."""
         first = NONE
         for unit in range(self._units):
             if self._shifters >> unit & 1 and (first == NONE or self._results[unit] < self._results[first]):
@@ -410,11 +408,10 @@ cdef class OldestReady(Picker):
             block_uop = &self.program.uop[static]
             if block_uop.port_mask & self._transfer_pipes:
                 self._thirds.store()
-                if block_uop.kind == COMPUTE and self._transfer:
-                    if traits & TO_FLAGS_TRAIT:
-                        self._integer_debt += EIGHTHS * self._transfer
-                    else:
-                        self._occupy_result(cycle)
+                if traits & TO_FLAGS_TRAIT:
+                    self._integer_debt += EIGHTHS * self._transfer
+                elif self._transfer and block_uop.kind == COMPUTE:
+                    self._occupy_result(cycle)
             self._take(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 

@@ -222,7 +222,7 @@ cdef class FlatOriginal:
                 address.loads = row.kind == LOAD
                 address.base = NONE if row.base == NO_KEY else slots[row.base]
                 access = self.template.memory_operands[uop.memory_operand]
-                # A second address, which is the stack's, has only a base. The distance of a call is no address.
+                # A second address, the stack's, has only a base. The distance of a call is no address.
                 called = self.instruction.branch_displacement is not None
                 address.encoded = access.scale is not None and not called
                 self.chases = self.chases or (address.loads and address.encoded and row.base >= 0)
