@@ -80,8 +80,13 @@ def compared(
             continue
         if found := simulated(machine, made):
             mnemonic = facts.name.split()[0].partition("_")[0].lower()
-            named = facts.base.published is not None or caveats.decided_by(mnemonic) != ""
-            yield min(found), figures[facts.name], facts.name, named
+            remarks = (
+                facts.base.published,
+                caveats.decided_by(mnemonic),
+                caveats.beyond_units(mnemonic, core),
+                caveats.throughput_elsewhere(mnemonic, core),
+            )
+            yield min(found), figures[facts.name], facts.name, any(remarks)
 
 
 def simulated(machine: SimulatedMachine, made: EncodableVariant) -> list[float]:
@@ -93,6 +98,8 @@ def simulated(machine: SimulatedMachine, made: EncodableVariant) -> list[float]:
             run = "" if code is None else machine.run(code + made.restoring())
             if not isinstance(run, str):
                 found.append(run.cycles / count)
+            elif run:
+                print(f"   {made.facts.name}: {run}")
     return found
 
 
