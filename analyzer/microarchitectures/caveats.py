@@ -1,5 +1,4 @@
-"""Lists what a core's published figures leave out: instructions whose time depends on later
-microcode or on their operands."""
+"""What a core's published figures leave out: times that depend on later microcode or on operands."""
 
 from __future__ import annotations
 
@@ -234,6 +233,8 @@ _MASKED = re.compile(r"vp?maskmov(p[sd]|d|q)")
 _BY_ELEMENT = r"vp?(gather|scatter|compress|expand)\w+"
 _GATHER_SPREAD = {"ZEN3": (-9, 20), "ZEN4": (-12, 33)}
 """Per cent by which loops with a gather were measured to differ from the model's figure."""
+_NEVER = "(?!)"
+"""Matches nothing, not even the empty mnemonic of bytes that are no instruction."""
 _UNCERTAIN_TARGETS = {
     "ZEN5": r"tzcnt|bls(i|r|msk)",
     **dict.fromkeys(
@@ -338,21 +339,14 @@ def gather_spread(mnemonic: str, name: str) -> tuple[int, int] | None:
     return _GATHER_SPREAD.get(name) if _GATHER.fullmatch(mnemonic) else None
 
 
-def _matches(pattern: str, mnemonic: str) -> bool:
-    """An empty pattern, that of a core without one, matches nothing, nor what has no mnemonic: it is not
-    known."""
-    return pattern != "" and re.fullmatch(pattern, mnemonic) is not None
-
-
 def may_wait_for_target(mnemonic: str, name: str) -> bool:
-    """True if it is not known, or differs between processors, whether the result waits for the target's old
-    value (UNCERTAIN_TARGETS)."""
-    return _matches(_UNCERTAIN_TARGETS.get(name, ""), mnemonic)
+    """True if the result waits for the target's old value on some processors only (UNCERTAIN_TARGETS)."""
+    return re.fullmatch(_UNCERTAIN_TARGETS.get(name, _NEVER), mnemonic) is not None
 
 
 def takes_half_cycles(mnemonic: str, name: str) -> bool:
     """True if an instruction takes half a cycle more and less in turn (HALF_CYCLES)."""
-    return _matches(_HALF_CYCLES.get(name, ""), mnemonic)
+    return re.fullmatch(_HALF_CYCLES.get(name, _NEVER), mnemonic) is not None
 
 
 def longer_in_loops(mnemonic: str, name: str) -> float:
@@ -365,14 +359,14 @@ def longer_in_loops(mnemonic: str, name: str) -> float:
 def slower_conversion_percent(mnemonic: str, name: str) -> int:
     """Per cent by which measured loops of a conversion from 512 to 256 bits took longer than the figure; 0:
     not known to (NARROWING_CONVERSIONS)."""
-    pattern, percent = _NARROWING_CONVERSIONS.get(name, ("", 0))
-    return percent if _matches(pattern, mnemonic) else 0
+    pattern, percent = _NARROWING_CONVERSIONS.get(name, (_NEVER, 0))
+    return percent if re.fullmatch(pattern, mnemonic) else 0
 
 
 def width_conversion_percent(mnemonic: str, name: str) -> int:
     """The same of a conversion between elements of different widths, in registers of 256 or 512 bits
     (WIDTH_CONVERSIONS)."""
-    return _CHANGED_WIDTHS_PERCENT if _matches(_CHANGED_WIDTHS.get(name, ""), mnemonic) else 0
+    return _CHANGED_WIDTHS_PERCENT if re.fullmatch(_CHANGED_WIDTHS.get(name, _NEVER), mnemonic) else 0
 
 
 def locked_percent(mnemonic: str, name: str) -> int:

@@ -24,24 +24,6 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
-    "padding in front of a switch's cases, which no table names": (
-        """\
-    .Lnext:
-        movslq (%rsi,%rax,4), %rax
-        jmp *%rax
-        nopl 0(%rax)
-        sub $9, %ecx
-        jmp .Lend
-        xchg %ax, %ax
-        nopw 0(%rax,%rax)
-        not %ecx
-    .Lend:
-        inc %rdi
-        jnz .Lnext
-        ret
-        """,
-        ["movsxd jmp | sub jmp | not | inc jnz"],
-    ),
     "a loop with its test at the end, entered there": (
         """\
         jmp .Ltest

@@ -12,6 +12,7 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
+from testkit.loop_shapes import FUNCTION, in_object, loops, loops_of_object
 from testkit.random_programs import program
 
 PROGRAMS = 150
@@ -68,3 +69,14 @@ def test_one_variable_is_one_place_in_texts_objects_and_programs(tmp_path: Path)
     # The increment comes back through memory.
     assert figures[0] > 4.0
     assert figures[1:] == figures[:1] * 2
+
+
+def test_padding_in_front_of_cases_that_no_table_names_is_no_part_of_them(tmp_path: Path) -> None:
+    body = (
+        ".L1: movslq (%rsi,%rax,4), %rax\n jmp *%rax\n nopl 0(%rax)\n sub $9, %ecx\n jmp .Lend\n"
+        " xchg %ax, %ax\n nopw 0(%rax,%rax)\n not %ecx\n.Lend: inc %rdi\n jnz .L1\n ret\n"
+    )
+    text = FUNCTION + body
+    expected = ["movsxd jmp | sub jmp | not | inc jnz"]
+    assert loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions) == expected
+    assert loops_of_object(in_object(text, tmp_path)) == expected
