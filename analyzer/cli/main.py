@@ -8,6 +8,7 @@ runs.
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import signal
@@ -52,6 +53,9 @@ _ENDING = (
 )
 """Sent by users, batch systems (before the time is over), limits and timers: all signals that end a process
 by default, apart from Ctrl-C and those of a program's own errors."""
+
+_NO_ROOM = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+"""Why a file cannot be written although it was opened."""
 
 
 def command() -> NoReturn:
@@ -146,6 +150,11 @@ def _ended(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+            # A write says no name; Python would fail again when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _complain(f"the output cannot be written: {error.strerror}")
+            return PROBLEMS
         message = described(error)
         if os.environ.get("CYCLELENS_DEBUG"):
             raise

@@ -184,6 +184,15 @@ def test_a_file_without_end_is_one_line(run):
     assert (code, out, err) == (1, "", "cyclelens: /dev/zero cannot be read: it is not a regular file\n")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "arch", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "cyclelens: the output cannot be written: No space left on device\n"
+
+
 def test_a_file_that_is_too_large_is_one_line(run, monkeypatch, tmp_path):
     monkeypatch.setattr(files, "MAXIMUM_BYTES", 1 << 20)
     large = tmp_path / "large.s"
