@@ -18,6 +18,7 @@ IN_A_REGION = [
     (".p2align x", "syntax-error", True),
     ('.ascii "a', "syntax-error", True),
     ("%%%", "syntax-error", True),
+    ("jmp *", "syntax-error", True),
     ("jne .Lnowhere", "undefined-label", True),
     ("jne 7f", "undefined-label", True),
     ("jne nowhere", "undefined-label", False),
@@ -67,6 +68,30 @@ def test_mistakes_outside_of_regions_are_not_reported() -> None:
     assert result.problems == ()
     assert result.regions[0].code == b"\x90"
     assert assemble(garbage * 10).problems == ()
+
+
+def test_a_text_without_loops_says_what_may_be_a_misspelt_label() -> None:
+    found = assemble(".Loop: dec %ecx\n jz out\n jnz .Lop\n jnz 1f\n")
+    assert [(each.line, each.message) for each in found.problems] == [
+        (2, "The label '.Lop' is not defined in this file; did you mean '.Loop'?")
+    ]
+    assert assemble(".Loop: dec %ecx\n jz .Lop\n jnz .Loop\n").regions != ()
+
+
+def test_a_text_without_loops_says_that_a_blank_is_none() -> None:
+    (problem,) = assemble(".L1:\n\u00a0dec %ecx\n\u00a0jnz .L1\n").problems
+    assert (problem.line, "only looks like a space" in problem.message) == (1, True)
+
+
+def test_labels_in_front_of_a_refused_statement_are_known() -> None:
+    found = assemble("# cyclelens-begin\n.L1: dec\u00a0%ecx\n jnz .L1\n# cyclelens-end\n")
+    assert [(each.line, each.column, each.code) for each in found.problems] == [(1, 5, "syntax-error")]
+
+
+def test_a_jump_to_itself_misses_no_label() -> None:
+    found = assemble("# cyclelens-begin\njnz .\njmp .\n# cyclelens-end\n")
+    assert found.problems == ()
+    assert b"".join(region.code for region in found.regions) == b"\x75\xfe\xeb\xfe"
 
 
 def test_an_open_comment_swallows_the_rest_and_says_so() -> None:

@@ -156,6 +156,9 @@ _SUFFIXES = {"s": "swap", "d8": "disp8", "d32": "disp32"}
 """GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
 
 
+ODD_BLANK_SEEN = "This contains a character that only looks like a space (such as U+00A0)."
+
+
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     """Parse one instruction statement. Raises OperandError and UnsupportedError."""
     plain = _PLAIN_JUMP.fullmatch(text)
@@ -164,7 +167,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         if name.lower() not in registers.REGISTERS:
             return Jump(mnemonic, JUMPS[mnemonic], BranchTarget(name))
     if has_odd_blank(text):
-        raise OperandError("This contains a character that only looks like a space (such as U+00A0).")
+        raise OperandError(ODD_BLANK_SEEN)
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes: set[str] = set()

@@ -15,7 +15,7 @@ from cyclelens.analyzer.frontend.mistakes.function_flow import function_flow
 from cyclelens.analyzer.frontend.mistakes.registry import CHECKS
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
-from cyclelens.analyzer.frontend.passes.remarks import remark
+from cyclelens.analyzer.frontend.passes.remarks import remark, remark_nothing
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
@@ -111,6 +111,8 @@ class BuiltinPass:
             lambda: [each.code(self.run.lines, self.program) for each in find_functions(self.program)],
             lambda: find_loops(self.program, self.run.lines, self.layouts.known_size, self.run.memory.caches),
         )
+        if not places and self.run.unmarked:
+            remark_nothing(self.run, self.program)
         self.run.spans = spans = [place.span for place in places]
         self._report_includes()
         self._report_open_comment(found.open_comment, spans)

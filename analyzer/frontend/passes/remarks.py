@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
+from cyclelens.analyzer.frontend.control_flow.program_flow import transfers_of
+from cyclelens.analyzer.frontend.encoding.instructions import ODD_BLANK_SEEN
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.build import REPETITIONS
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
-from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
+from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, has_odd_blank, letters
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
@@ -76,13 +79,31 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
             symbol = symbol_of(target)
-            if _ONLY_SYMBOL.fullmatch(target) and not code.is_defined(symbol, index):
+            if _ONLY_SYMBOL.fullmatch(target) and target != "." and not code.is_defined(symbol, index):
                 name = shown(symbol)
                 hint = did_you_mean(name, map(shown, program.label_names()))
                 message = (
                     f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
                 )
                 run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+
+
+def remark_nothing(run: AssemblyRun, program: Program) -> None:
+    """Report why a text without regions may have no loop: a jump misses a label, or a character only looks
+    like a space. It may be any text, so only likely mistakes count."""
+    names = [shown(name) for name in program.label_names()]
+    if not names:
+        return
+    for index, (kind, symbol) in transfers_of(program).items():
+        if kind is TransferKind.BRANCH and symbol and program.find_label(symbol, index) is None:
+            name = shown(symbol)
+            if not name[0].isdigit() and (hint := did_you_mean(name, names)):
+                message = f"The label '{name}' is not defined in this file{hint}"
+                run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+    for index, statement in enumerate(program.statements):
+        if statement.kind is StatementKind.INSTRUCTION and has_odd_blank(statement.text):
+            run.report("syntax-error", ODD_BLANK_SEEN, *program.span(index))
+            return
 
 
 def _in_place(run: AssemblyRun, program: Program, index: int, text: str) -> str:

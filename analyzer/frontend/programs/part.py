@@ -53,15 +53,18 @@ class _Parsed(Struct, frozen=True):
 
 
 def parse(text: str, is_att: bool) -> _Parsed:
-    if not text.isascii() and has_odd_blank(text):
-        # It is refused where it would be encoded, with all of its labels.
-        return _Parsed((), 0, text, StatementKind.INSTRUCTION)
     labels = []
     position = 0
     while ":" in text and (match := LABEL.match(text, position)):
         name = symbol_of(match[1])
         labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
         position = match.end()
+    if not text.isascii() and has_odd_blank(text):
+        # It is refused where it would be encoded, with its labels if one of them has that character.
+        if has_odd_blank(text[:position]):
+            labels, position = [], 0
+        rest = text[position:].lstrip(" \t")
+        return _Parsed(tuple(labels), len(text) - len(rest), rest, StatementKind.INSTRUCTION)
     rest = text[position:].rstrip()
     stripped = rest.lstrip()
     found = (tuple(labels), position + len(rest) - len(stripped), stripped)

@@ -113,6 +113,8 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
     indirect = branch and text.startswith("*")
     if indirect:
         text = text[1:].strip()
+        if not text:
+            raise OperandError("An operand is missing.")
     if text.startswith("$"):
         return _immediate(text[1:], scope)
     if register := _register(_DEBUG.sub(r"\1dr", text)):
