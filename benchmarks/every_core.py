@@ -1,9 +1,10 @@
-"""Runs every core, model and mode (loop, unrolled, one pass) on examples, kernels and generated blocks.
+"""Runs every core, model and mode (loop, unrolled, one pass) on examples, kernels and generated blocks, and
+on one instruction of every form in the tables if asked to.
 
 Counts the runs that end with a figure, with a stated reason, and with an internal error, of which there must
 be none. The kernels are those of ``tests/tables``.
 
-    python benchmarks/every_core.py
+    python benchmarks/every_core.py --forms
     python benchmarks/every_core.py --generated 200 --arch SKL GNR ZEN5
 """
 
@@ -26,6 +27,7 @@ from testkit.core_answers import (
     MODELS,
     WAYS,
     generated,
+    instances,
     internal_errors,
     kernels,
     of_blocks,
@@ -40,14 +42,16 @@ _AFTER_THE_KIND = re.compile(r"(unknown instruction|unsupported).*|[`'\"].*?[`'\
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--generated", type=int, default=2000, metavar="N", help="generated blocks")
+    parser.add_argument("--forms", action="store_true", help="one instruction of every form, too")
     parser.add_argument("--arch", nargs="+", default=registry.names(), metavar="CORE")
     options = parser.parse_args()
 
-    blocks = [*kernels(), *generated(options.generated)]
+    usual = [*kernels(), *generated(options.generated)]
     ends: Counter[str] = Counter()
     began = time.monotonic()
     with closing(open_store()) as store:
         for core in options.arch:
+            blocks = [*usual, *(instances(core, store) if options.forms else ())]
             for model in MODELS:
                 for way in WAYS:
                     for first in range(0, len(blocks), _BATCH):

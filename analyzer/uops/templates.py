@@ -66,8 +66,10 @@ def make_template(
             uses, uop_count = (), 0
         uops = uops or expand(prepared, uses, flags_apart=microarchitecture.shift_result_without_flags)
         stores_apart = bool(microarchitecture.policies.store_commit)
-        fused = fuse(uops, figures.retire_slots or 1, stores_apart=stores_apart)
-        laminated = laminate(uops, fused, mite_uops + ms_uops)
+        slots = figures.retire_slots or 1
+        fused = fuse(uops, slots, stores_apart=stores_apart)
+        # What is kept apart is delivered apart: an IDQ uop has to fit into the issue width.
+        laminated = laminate(uops, fused, mite_uops + ms_uops + max(0, len(fused) - slots))
     return InstructionTemplate(
         instruction=prepared.instruction,
         facts=prepared.facts,

@@ -28,6 +28,17 @@ def test_every_block_has_an_answer(core: str, model: Model, way: str) -> None:
     assert "" not in ends
 
 
+@pytest.mark.parametrize("core", ["SKL", "GNR", "LNL"])
+def test_every_form_of_microcode_has_an_answer(core: str) -> None:
+    """For example XSAVEC, two of whose stores must not retire together on Golden Cove (Z5)."""
+    blocks = [*core_answers.instances(core, store(), microcode_only=True)]
+    assert len(blocks) > 300
+    for way in core_answers.WAYS:
+        assert not core_answers.internal_errors(
+            core_answers.of_blocks(blocks, core, Model.HARDWARE, way, store())
+        )
+
+
 @pytest.mark.parametrize("model", core_answers.MODELS)
 @pytest.mark.parametrize("path", core_answers.EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_has_a_figure_on_a_quarter_of_the_cores(path, model: Model) -> None:

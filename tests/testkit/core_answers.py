@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cyclelens.analyzer.characterizing.instances import EncodableVariant
 from cyclelens.analyzer.common.defects import INTERNAL_ERROR
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.engine.workspace import Workspace
+from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
@@ -52,6 +54,21 @@ def generated(count: int) -> Iterator[bytes]:
     source = random.Random(_SEED)
     for _ in range(count):
         yield b"".join(source.choices(forms, k=source.randint(1, _LONGEST)))
+
+
+def instances(core: str, store: FactsStore, *, microcode_only: bool = False) -> Iterator[bytes]:
+    """One instruction of every form of which the tables have a record. ``microcode_only``: of those
+    that the microcode sequencer delivers."""
+    facts_name = registry.get(core).facts_name
+    matcher = Matcher(facts_name)
+    for form in store.forms():
+        for facts in store.candidates(facts_name, form):
+            if microcode_only and not facts.base.ms_uops:
+                continue
+            made = EncodableVariant(facts, matcher, store)
+            chosen = made.choose() if all(each.registers for each in made.registers) else None
+            if chosen is not None and (code := made.encode(chosen)):
+                yield code
 
 
 def of_blocks(blocks: Sequence[bytes], core: str, model: Model, way: str, store: FactsStore) -> Counter[str]:
