@@ -18,7 +18,11 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
     primary = region.predictions[0].microarchitecture if region.predictions else ""
     for finding in region.findings:
         # If no core has a figure, findings of all cores are shown.
-        if finding.label and (finding.microarchitecture in ("", primary) or not primary):
+        if (
+            finding.label
+            and finding.is_likely
+            and (finding.microarchitecture in ("", primary) or not primary)
+        ):
             statement = statement_of(region, finding.instruction)
             yield Hint(
                 line=statement.line,

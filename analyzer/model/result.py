@@ -155,6 +155,8 @@ class Finding(Struct, frozen=True):
     """The sentence at the end of ``message`` with a cost that a further simulation found."""
     outside: bool = False
     """True if the figure does not include its cost, so that a further simulation cannot find it."""
+    is_likely: bool = True
+    """False if the hazard is at few positions of the code only: it gets no hint."""
 
 
 class MissingPrediction(Struct, frozen=True):

@@ -43,20 +43,20 @@ SLOW, FAST = (2.0, True), (1.0, False)
 
 
 @pytest.mark.parametrize(
-    ("figures", "label", "severity", "cost"),
+    ("figures", "label", "likely", "severity", "cost"),
     [
-        ((SLOW, FAST, FAST, FAST), "JCC erratum at 1 of 4", "warning", 1.0),
-        ((SLOW, FAST, FAST, FAST, FAST), "", "information", 1.0),  # at less than a quarter
-        ((SLOW, (3.0, True), FAST, (1.5, False)), "JCC erratum at 2 of 4", "warning", 2.0),  # at most
-        (((1.006, True), FAST), "JCC erratum at 1 of 2", "warning", 0.006),
+        ((SLOW, FAST, FAST, FAST), "JCC erratum at 1 of 4", True, "warning", 1.0),
+        ((SLOW, FAST, FAST, FAST, FAST), "JCC erratum at 1 of 5", False, "information", 1.0),
+        ((SLOW, (3.0, True), FAST, (1.5, False)), "JCC erratum at 2 of 4", True, "warning", 2.0),  # at most
+        (((1.006, True), FAST), "JCC erratum at 1 of 2", True, "warning", 0.006),
     ],
 )
 def test_the_jcc_erratum_at_other_positions(
-    figures: tuple[tuple[float, bool], ...], label: str, severity: str, cost: float
+    figures: tuple[tuple[float, bool], ...], label: str, likely: bool, severity: str, cost: float
 ) -> None:
     found = jump(*figures)
     assert found is not None
-    assert (found.label, found.severity) == (label, severity)
+    assert (found.label, found.is_likely, found.severity) == (label, likely, severity)
     assert found.cost == pytest.approx(cost)
     assert f"; it costs up to {cost:.2f} cycles per iteration. Align" in found.message
 

@@ -53,7 +53,8 @@ def find(prediction: Prediction) -> Iterator[Finding]:
                 "add padding before the jump so that it lies within one 32-byte block and does not touch its "
                 "end."
             ),
-            label=label if likely else "",
+            label=label,
+            is_likely=likely,
             microarchitecture=prediction.microarchitecture,
             cost=cost,
         )
