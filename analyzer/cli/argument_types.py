@@ -47,7 +47,11 @@ def alignment(text: str) -> int:
 
 def shares(text: str) -> tuple[str, str]:
     """Argument type: the region (may be empty) and the shares of its branches, separated by ``=``."""
+    from cyclelens.analyzer.insight.paths import share_of
+
     region, _, given = text.rpartition("=")
+    for share in filter(None, map(str.strip, given.split(","))):
+        _checked(share.rpartition(":")[2].strip(), share_of)
     return region, given
 
 

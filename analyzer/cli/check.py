@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cyclelens.analyzer.cli.common import add_analysis_arguments, add_data_arguments, analyze_file, is_clean
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
+from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser, output_path
 from cyclelens.analyzer.model.source import Severity
 from msgspec import Struct, field
@@ -149,7 +150,8 @@ def main(arguments: list[str]) -> int:
                 clean = False
     for name, microarchitecture in sorted(set(limits) - used):
         where = f" for {microarchitecture}" if microarchitecture else ""
-        print(f"there is a limit for a region '{name}'{where}, but no prediction of it")
+        hint = did_you_mean(name, {each.region.region.name for each in verdicts} - {name})
+        print(f"there is a limit for a region '{name}'{where}, but no prediction of it{hint}")
         clean = False
     slow = any(verdict.slow for verdict in verdicts)
     try:

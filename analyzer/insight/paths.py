@@ -274,7 +274,8 @@ def assumption(
     else:
         which = "taken most often" if any(assumed.taken) else "on which no branch jumps"
         message = f"Of {len(paths)} paths through the region, this is the one {which}"
-        message += f"; the others: {least} to {most} cycles/iter" if others else ""
+        span = least if least == most else f"{least} to {most}"
+        message += f"; the others: {span} cycles/iter" if others else ""
     mean = analysis.averages.get(microarchitecture)
     if mean is not None:
         message += f"; on average {mean:.2f} {analysis.given}"

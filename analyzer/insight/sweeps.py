@@ -101,7 +101,8 @@ def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float])
     """
     unknown = [name for name in names if name not in SIZES and name != OTHERS]
     if unknown or names[0] == OTHERS or not 1 <= len(names) <= 2:
-        raise ChangeError(f"one or two of {', '.join(SIZES)} can be scaled")
+        what = f"there is no buffer '{unknown[0]}': " if unknown else ""
+        raise ChangeError(f"{what}one or two of {', '.join(SIZES)} can be scaled")
     columns = [
         tuple(
             round(100 * factor) if name == OTHERS else _capacity(experiment, name, factor)

@@ -55,9 +55,15 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"'{name}' is one of {kind.__name__}, not {getattr(self, name)!r}")
         if not (MIN_ITERATIONS <= self.min_iterations <= MAX_ITERATIONS):
-            raise ValueError(f"a run has {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations at least")
+            raise ValueError(
+                f"a run of at least {self.min_iterations:,} iterations was asked for; {MIN_ITERATIONS} to "
+                f"{MAX_ITERATIONS:,} are possible"
+            )
         if not (0 <= self.min_cycles <= MAX_CYCLES):
-            raise ValueError(f"a run has 0 to {MAX_CYCLES} cycles at least")
+            raise ValueError(
+                f"a run of at least {self.min_cycles:,} cycles was asked for; 0 to {MAX_CYCLES:,} are "
+                "possible"
+            )
         if self.assume is Pointers.BHIVE and not self.hardware:
             raise ValueError("the assumption 'bhive' needs the hardware model")
 

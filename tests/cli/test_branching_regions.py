@@ -75,7 +75,6 @@ def test_a_loop_that_was_found_has_the_same_ways(tmp_path: Path, capsys: pytest.
     [
         ("total=0.9", "there is no region 'total' with a branch within it; known are sum"),
         ("smu=0.9", "there is no region 'smu' with a branch within it; did you mean 'sum'?"),
-        ("often", "'often' is not a share: write 0 to 1, or 0% to 100%"),
         ("0.1,0.9", "taken=0.1,0.9 has 2 shares for 1: js .Lskip (line 5)"),
         (".Lnext:0.9", "'.Lnext:0.9' is not PLACE:SHARE for one of its branches: js .Lskip (line 5)"),
     ],

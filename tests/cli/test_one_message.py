@@ -146,3 +146,19 @@ def test_an_unknown_processor_of_a_marker(run: Run) -> None:
     code, lines = run("analyze", "a.s", text=TEXT.replace("-begin dot", "-begin dot arch=HASWELL"))
     assert code == 1
     assert "did you mean HSW (Haswell)?" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("analyze", "a.s", "--taken", "2.0"), "'2.0' is not a share: write 0 to 1, or 0% to 100%"),
+        (("analyze", "a.s", "--mispredicted", "dot=.L1:x"), "'x' is not a share"),
+        (("analyze", "a.s", "--min-cycles", "100001"), "a run of at least 100,001 cycles was asked for"),
+        (("sweep", "a.s", "--resource", "rob,foo"), "there is no buffer 'foo': one or two of rob, rs,"),
+        (("check", "a.s", "--max-cycles", "dto=4"), "but no prediction of it; did you mean 'dot'?"),
+    ],
+)
+def test_a_value_that_means_nothing_is_named(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, lines = run(*arguments, "--arch", "SKL")
+    assert code != 0
+    assert any(message in line for line in lines)

@@ -99,7 +99,7 @@ def test_a_run_has_at_least_these_iterations_and_cycles(least: tuple[int, int], 
 
 def test_a_run_without_a_steady_state_or_without_end_is_refused() -> None:
     for iterations, least in ((1, 500), (10, -1), (10, 10**9)):
-        with pytest.raises(ValueError, match="a run has"):
+        with pytest.raises(ValueError, match=r"^a run of at least"):
             ModelOptions(min_iterations=iterations, min_cycles=least)
 
 
