@@ -80,3 +80,15 @@ def test_padding_in_front_of_cases_that_no_table_names_is_no_part_of_them(tmp_pa
     expected = ["movsxd jmp | sub jmp | not | inc jnz"]
     assert loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions) == expected
     assert loops_of_object(in_object(text, tmp_path)) == expected
+
+
+def test_a_table_between_the_instructions_is_no_case_of_its_switch(tmp_path: Path) -> None:
+    body = (
+        " jmp .L1\n.Ltable: .quad .La, .Lb\n.L1: movzbl (%rdi), %eax\n inc %rdi\n lea .Ltable(%rip), %rdx\n"
+        " jmp *(%rdx,%rax,8)\n.La: add $1, %ecx\n jmp .Lend\n.Lb: sub $2, %ecx\n"
+        ".Lend: cmp %rsi, %rdi\n jne .L1\n ret\n"
+    )
+    text = FUNCTION + body
+    expected = ["movzx inc lea jmp | add jmp | sub | cmp jnz"]
+    assert loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions) == expected
+    assert loops_of_object(in_object(text, tmp_path)) == expected

@@ -124,7 +124,8 @@ class ProgramFlow:
         }
         taken = set()
         for name, label in self._taken(with_tables=bool(switches)):
-            taken.add(self._place(label.index))
+            if not self._is_table(self._place(label.index)):
+                taken.add(self._place(label.index))
             self._labels.setdefault(self._place(label.index), (label, name))
         functions = sorted(self._functions)
         entries = control_flow.give_to_switches(switches, taken, self._functions)
@@ -232,6 +233,18 @@ class ProgramFlow:
             )
         elif kind is not TransferKind.CALL:
             self._transfers.append(Transfer(place, TransferKind.LEAVE if kind is TransferKind.JUMP else kind))
+
+    def _is_table(self, place: int) -> bool:
+        """Whether there is data with the address of code, as between the instructions of a function."""
+        if place in self._ends:
+            return False
+        index = self.statement(place)
+        statement = self._program.statements[index]
+        return statement.kind is StatementKind.DIRECTIVE and any(
+            (label := self._program.find_label(symbol_of(name), index)) is not None
+            and label.section in self._with_code
+            for name in re.findall(_SYMBOL, statement.arguments)
+        )
 
     def _taken(self, *, with_tables: bool) -> Iterator[tuple[str, Label]]:
         """Labels whose addresses are taken, also by tables, with their names."""

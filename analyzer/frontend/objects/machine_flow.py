@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.frontend.control_flow import control_flow
@@ -73,11 +74,13 @@ class Surroundings:
 
     def table(
         self, address: int, size: int, is_code: Callable[[int], bool], *, holds_addresses: bool
-    ) -> list[int]:
-        """Targets in a table of at most ``size`` bytes, up to the first one that is not code. The table has
-        addresses or, unless ``holds_addresses``, distances from its own address."""
+    ) -> tuple[list[int], int]:
+        """Targets in a table of at most ``size`` bytes, up to the first one that is not code, and the size
+        of each entry. The table has addresses or, unless ``holds_addresses``, distances from its own
+        address."""
         data = self._file.read(address, min(size, _TABLE_BYTES))
         found: list[int] = []
+        width = 0
         for width, base in ((8, 0),) if holds_addresses else ((4, address), (8, 0)):
             for start in range(0, len(data) - width + 1, width):
                 target = base + int.from_bytes(data[start : start + width], "little", signed=True)
@@ -86,7 +89,11 @@ class Surroundings:
                 found.append(target)
             if found:
                 break
-        return found
+        return found, width
+
+
+_LEAST_TABLE = 2
+"""Targets of a table in a row that are no accident."""
 
 
 def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
@@ -133,10 +140,14 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
         starts = sorted(tables.keys() - around.functions.keys()) if switches else []
         for address, end in zip(starts, [*starts[1:], _FAR_AWAY], strict=False):
             holds_addresses = tables[address]
-            found = around.table(
+            found, width = around.table(
                 address, end - address, machine.at.__contains__, holds_addresses=holds_addresses
             )
+            if len(found) >= _LEAST_TABLE:
+                _take_out(machine, address, address + len(found) * width)
+                taken.discard(machine.at.get(address, -1))
             taken.update(machine.at[to] for to in found)
+        transfers = [each for each in transfers if machine.instructions[each.place] is not None]
     entries = control_flow.give_to_switches(switches, taken, functions)
     entries += control_flow.entries_of(functions)
     sections = [
@@ -151,6 +162,13 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     ends = [*sections, len(machine.addresses)]
     section = machine.origins.__getitem__
     return Code(ends, transfers, sorted(functions), entries, switches, is_code, section)
+
+
+def _take_out(machine: MachineCode, first: int, end: int) -> None:
+    """Turn what lies between these addresses, a table among instructions, into data."""
+    for place in range(bisect_left(machine.addresses, first), bisect_left(machine.addresses, end)):
+        if machine.ends[place] <= end:
+            machine.instructions[place] = None
 
 
 def _never_returns(around: Surroundings, address: int | None) -> bool:
