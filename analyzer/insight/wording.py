@@ -24,6 +24,8 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, Sourc
 TRANSFER_BOUND = "transfer-bound"
 """What limits a figure for data beyond L1 that is longer than the work of the core."""
 _MOST_CAUSES = 3
+_MOST_PLACES = 24
+"""Places in a sentence; a marked function may have thousands of branches."""
 _COUNTS = ("no", "one", "two", "three", "four")
 _LEAST_SHARE = 0.01
 _NOT_KNOWN = "What limits the region is not known: {}. The rest of the report leaves that out."
@@ -329,12 +331,18 @@ def place(statement: SourceLine) -> str:
     return short_place(statement) if statement.address is not None else f"line {short_place(statement)}"
 
 
+def _shortened(parts: list[str]) -> list[str]:
+    """The first places of a long list, and how many more there are."""
+    left = len(parts) - _MOST_PLACES + 1
+    return parts if left < 2 else [*parts[: _MOST_PLACES - 1], f"{left:,} more"]
+
+
 def places(statements: Iterable[SourceLine]) -> str:
-    """Places of several statements: ``line 12``, ``lines 12, 15 and 48 to 51``."""
+    """Places of several statements: ``line 12``, ``lines 12, 15 and 48 to 51``; of many the first ones."""
     listed = dict.fromkeys(statements)
     in_text = [each.line for each in listed if each.address is None and not each.file]
     if len(in_text) < len(listed):
-        return ", ".join(dict.fromkeys(map(place, listed)))
+        return ", ".join(_shortened(list(dict.fromkeys(map(place, listed)))))
     ranges: list[list[int]] = []
     for line in sorted(set(in_text)):
         if ranges and line == ranges[-1][1] + 1:
@@ -342,15 +350,17 @@ def places(statements: Iterable[SourceLine]) -> str:
         else:
             ranges.append([line, line])
     # Two lines are not written as a range.
-    parts = [
-        part
-        for first, last in ranges
-        for part in (
-            [f"{first + 1} to {last + 1}"]
-            if last - first > 1
-            else [str(line + 1) for line in range(first, last + 1)]
-        )
-    ]
+    parts = _shortened(
+        [
+            part
+            for first, last in ranges
+            for part in (
+                [f"{first + 1} to {last + 1}"]
+                if last - first > 1
+                else [str(line + 1) for line in range(first, last + 1)]
+            )
+        ]
+    )
     text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"line {text}" if len(set(in_text)) == 1 else f"lines {text}"
 

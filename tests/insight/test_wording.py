@@ -145,6 +145,8 @@ def test_a_figure_of_several_steady_states_says_so(least, words):
         ([12, 11], "lines 12 and 13"),
         ([10, 11, 12], "lines 11 to 13"),
         ([11, 14, 47, 48, 49, 50], "lines 12, 15 and 48 to 51"),
+        (range(0, 48, 2), f"lines {', '.join(map(str, range(1, 47, 2)))} and 47"),
+        (range(0, 6000, 2), f"lines {', '.join(map(str, range(1, 47, 2)))} and 2,977 more"),
     ],
 )
 def test_neighbouring_lines_are_a_range(lines, words):
