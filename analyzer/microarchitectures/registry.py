@@ -202,6 +202,8 @@ def _hint(name: str) -> str:
             kind = " is an efficiency core, and those are" if missing in _EFFICIENCY_CORES else " is"
             return f": {title}{kind} not simulated; known are {', '.join(_FILES)}"
     wanted = name.strip().upper()
+    if wanted == "ALL":
+        return f"; cyclelens compare shows all of them; known are {', '.join(_FILES)}"
     product = wanted.removesuffix(_EFFICIENT)
     if wanted == _ANY_EFFICIENCY_CORE or (product != wanted and _SAME_CORE.get(product, product) in _FILES):
         return f": efficiency cores are not simulated; known are {', '.join(_FILES)}"

@@ -155,6 +155,7 @@ def test_an_unknown_processor_of_a_marker(run: Run) -> None:
         (("analyze", "a.s", "--mispredicted", "dot=.L1:x"), "'x' is not a share"),
         (("analyze", "a.s", "--min-cycles", "100001"), "a run of at least 100,001 cycles was asked for"),
         (("sweep", "a.s", "--resource", "rob,foo"), "there is no buffer 'foo': one or two of rob, rs,"),
+        (("analyze", "a.s", "--arch", "all"), "cyclelens compare shows all of them; known are SNB,"),
         (("check", "a.s", "--max-cycles", "dto=4"), "but no prediction of it; did you mean 'dot'?"),
     ],
 )
