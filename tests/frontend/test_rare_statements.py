@@ -128,3 +128,14 @@ def nasm() -> Callable[[str], AssembledFile]:
         return assemble("\n".join(lines), SourceOptions(allow_external_programs=False))
 
     return of
+
+
+def test_what_a_name_is_relative_to_changes_no_byte_in_nasm(nasm: Callable[[str], AssembledFile]) -> None:
+    """The bytes are those of NASM 2.16; the linker fills in the zeros."""
+    found = nasm(
+        "extern foo, bar\n.l: call foo wrt ..plt\nmov rax, [rel bar wrt ..got]\n"
+        "add rax, [rel bar WRT ..got]\ndec rbx\njnz .l"
+    )
+    assert [problem.code for problem in found.problems] == []
+    code = b"".join(region.code for region in found.regions)
+    assert code.hex() == "e800000000488b050000000048030500000000" + "48ffcb75e8"

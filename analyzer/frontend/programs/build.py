@@ -45,6 +45,8 @@ _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 _REGISTER = r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*"
 _DECLARED = re.compile(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
+_WITH_RESPECT_TO = re.compile(r"(?i)(?<=\s)wrt\s+\.\.\w+(?=\s*(?:\]|$|[-+]))")
+"""NASM's ``call f wrt ..plt`` and ``[rel x wrt ..gotpcrel]``."""
 REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
 _FIRST_WORD = r"[\w.$]*"
 
@@ -288,7 +290,11 @@ def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
     if raw.refusal and raw.place is not None:
         kind, (start, stop) = StatementKind.INSTRUCTION, raw.place
         return Statement(kind, start, "", state.dialect, state.section[0], stop=stop, refusal=raw.refusal)
-    parsed = parse(raw.text, state.dialect.is_att)
+    text = raw.text
+    if state.dialect.is_nasm and (found := _WITH_RESPECT_TO.search(text)):
+        # It chooses a relocation, and no byte.
+        text = f"{text[: found.start()]}{' ' * len(found[0])}{text[found.end() :]}"
+    parsed = parse(text, state.dialect.is_att)
     for name, begin, end in parsed.labels:
         part.add_label(name, *(raw.place or (raw.start + begin, raw.start + end)))
     start, stop = raw.place or (raw.start + parsed.offset, -1)
