@@ -45,8 +45,8 @@ _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 _REGISTER = r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*"
 _DECLARED = re.compile(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
-_WITH_RESPECT_TO = re.compile(r"(?i)(?<=\s)wrt\s+\.\.\w+(?=\s*(?:\]|$|[-+]))")
-"""NASM's ``call f wrt ..plt`` and ``[rel x wrt ..gotpcrel]``."""
+_WITH_RESPECT_TO = re.compile(r"(?<=\s)[wW][rR][tT]\s+\.\.\w+(?=\s*(?:\]|$|[-+]))")
+"""What a name is relative to in NASM, such as ``..plt`` and ``..got`` in position-independent code."""
 REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
 _FIRST_WORD = r"[\w.$]*"
 
