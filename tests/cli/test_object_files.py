@@ -346,7 +346,7 @@ def test_an_object_may_lie_where_the_alignment_of_its_section_lets_it(
             {"cycles_per_iteration": other, "offsets": others},
         ]
 
-    avx2, sse2 = (16, both(2.5, [16, 48], 3.0, [0, 32])), (0, both(2.0, [0, 32], 3.0, [16, 48]))
+    avx2, sse2 = (16, both(2.5, [16, 48], 3.0, [0, 32])), (0, both(1.5, [0, 32], 3.0, [16, 48]))
     assert figures(tmp_path / "x.o", capsys) == [avx2, sse2]
     assert figures(tmp_path / "x.o", capsys, "--alignment", "32")[0] == (32, both(3.0, [32], 2.5, [])[:1])
     run("ld", "-e", "find", "-Ttext=0x401010", "-o", tmp_path / "x", tmp_path / "x.o")
