@@ -151,7 +151,7 @@ def test_a_region_is_no_block_of_another_one_because_of_its_name(analyzer):
 def test_a_region_that_cannot_be_encoded_has_a_note_and_no_figure(analyzer):
     analysis = analyzer.analyze(FIRST.replace("imul", "frob") + SECOND, AnalysisOptions())
     assert figures(analysis) == [[], [2.0]]
-    assert "could not be encoded" in analysis.regions[0].note
+    assert "could not be read" in analysis.regions[0].note
 
 
 def test_cancelling_stops_the_analysis():

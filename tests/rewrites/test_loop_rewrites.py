@@ -172,7 +172,7 @@ def test_the_command_lists_shows_and_makes_them(tmp_path: Path, capsys: pytest.C
     assert main(["rewrite", str(path)]) == 0
     assert " 1  0.250 -> 0.125 cycles/float, 2.0x" in capsys.readouterr().out
     assert main(["rewrite", str(path), "--apply", "9"]) == 1
-    assert "no number 9" in capsys.readouterr().err
+    assert "there is no rewrite 9: the last one is 1" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
