@@ -22,14 +22,15 @@ def passed_branches(instructions: Sequence[Instruction], branches: Sequence[int]
     """Positions of the conditional branches that do not jump in a loop's iteration.
 
     ``branches``: positions of all branches. The bytes and jumps of an iteration lead back to its start, so
-    their distances tell which branches jump. Empty if they allow several courses.
+    their distances tell which branches jump. Empty if they allow several courses. A branch to the next
+    instruction is none of them: it may jump or not.
     """
     *inner, last = branches
     if last != len(instructions) - 1 or not all(map(_is_direct, (instructions[at] for at in branches))):
         return _NONE
     missing = -sum(len(each.code) for each in instructions) - instructions[last].displacement
     missing -= sum(instructions[at].displacement for at in inner if instructions[at].mnemonic == "jmp")
-    conditional = [at for at in inner if instructions[at].mnemonic != "jmp"]
+    conditional = [at for at in inner if instructions[at].mnemonic != "jmp" and instructions[at].displacement]
     if not missing:
         return frozenset(conditional)
     if len(conditional) > _MOST:

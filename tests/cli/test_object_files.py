@@ -337,7 +337,8 @@ def figures(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> li
 def test_an_object_may_lie_where_the_alignment_of_its_section_lets_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Skylake: the erratum hits the last pair of the one loop where it does not hit the other."""
+    """Skylake: the erratum hits the last pair of the one loop where it does not hit the other. The branch out
+    of the loop runs beside the one back (D6)."""
     run("as", "-o", tmp_path / "x.o", SCAN)
 
     def both(first: float, offsets: list[int], other: float, others: list[int]) -> list[object]:

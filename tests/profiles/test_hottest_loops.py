@@ -118,8 +118,8 @@ def test_each_loop_has_its_share_of_all_samples(
     # lea and add, a chain of two cycles (uops.info: latency 1 each on Skylake).
     assert chain["predictions"][0]["cycles_per_iteration"] == pytest.approx(2, abs=0.1)
     assert "Dependencies" in chain["predictions"][0]["bottlenecks"]
-    # The paths of walk are weighted by the samples.
-    assert loops["walk.loop-1"]["predictions"][0]["cycles_per_iteration"] > 2
+    # The paths of walk, one of 1.3 and one of 7.0 cycles, are weighted by the samples.
+    assert 1.7 < loops["walk.loop-1"]["predictions"][0]["cycles_per_iteration"] < 3.0
     assert "in the kernel" in [each["reason"] for each in found["rest"]]
 
 
@@ -131,8 +131,13 @@ def test_the_table_shows_share_cycles_and_limit(
     assert cli.main(["annotate", str(path), "--arch", "SKL"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{len(fixed.addresses):,} samples of cpu-clock:u\n")
-    (row,) = (line for line in out.splitlines() if "walk.loop-1 at 0x" in line)
-    assert row.strip()[0].isdigit() and "-bound" in row and "prog.c:" in row and row.endswith(str(fixed.path))
+    (row,) = (line for line in out.splitlines() if "chain.loop-1 at 0x" in line)
+    assert (
+        row.strip()[0].isdigit()
+        and "latency-bound" in row
+        and "prog.c:" in row
+        and row.endswith(str(fixed.path))
+    )
     assert cli.main(["annotate", str(path), "--arch", "SKL", "--most", "1"]) == 0
     fewer = capsys.readouterr().out.splitlines()
     assert sum(" in /" in line for line in fewer) == 1

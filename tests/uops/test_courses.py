@@ -69,6 +69,8 @@ def test_distances_tell_which_branches_jump() -> None:
     assert passed("7440740449ffcf75f3", 0, 1, 3) == {0}
     # Either of the two may have jumped.
     assert passed("7404740449ffcf75f3", 0, 1, 3) == frozenset()
+    # A branch to the next instruction may jump or not.
+    assert passed("740049ffcf75f9", 0, 2) == frozenset()
     # A jump always does.
     assert passed("7440eb0449ffcf75f3", 0, 1, 3) == {0}
 
