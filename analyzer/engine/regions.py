@@ -176,7 +176,9 @@ def analyse_region(
         for model in plan.models:
             if model.name in unable:
                 continue
-            assumed_path = None if through is None else paths.assumption(through, model.name, forks)
+            assumed_path = (
+                None if through is None else paths.assumption(through, model.name, forks, once=once)
+            )
             query = RegionQuery(
                 region.name, code, simulated, model, loop, placement, latencies, options.target.model,
                 options.detail, options.source.origin, assumed_path, forks, once,

@@ -247,12 +247,13 @@ def _total(parts: Sequence[tuple[float | None, float | None]]) -> float | None:
 
 
 def assumption(
-    analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...]
+    analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...], *, once: bool = False
 ) -> Assumption | None:
     """Which path the figure of a region is for, and what the others take; None if there is only one.
 
-    ``forks``: indices of the branching instructions.
+    ``forks``: indices of the branching instructions. ``once``: figures are cycles of one pass.
     """
+    unit = "cycles" if once else "cycles/iter"
     branching, paths = analysis.branching, analysis.paths
     if len(paths) < 2:
         return None
@@ -270,12 +271,12 @@ def assumption(
         jumps = assumed.taken[0]
         jump = " ".join(branching.jumps[branching.forks[0]].text.split())
         message = f"{jump} {'always' if jumps else 'never'} jumps"
-        message += f"; if it {'never' if jumps else 'always'} does: {least} cycles/iter" if others else ""
+        message += f"; if it {'never' if jumps else 'always'} does: {least} {unit}" if others else ""
     else:
         which = "taken most often" if any(assumed.taken) else "on which no branch jumps"
         message = f"Of {len(paths)} paths through the region, this is the one {which}"
         span = least if least == most else f"{least} to {most}"
-        message += f"; the others: {span} cycles/iter" if others else ""
+        message += f"; the others: {span} {unit}" if others else ""
     mean = analysis.averages.get(microarchitecture)
     if mean is not None:
         message += f"; on average {mean:.2f} {analysis.given}"

@@ -28,6 +28,9 @@ def test_without_shares_both_figures_are_there_and_no_sum(
     assert "6.00 cycles/iter on SKL" in shown
     assert "js .Lskip never jumps; if it always does: 2.00 cycles/iter." in shown
     assert "on average" not in shown
+    once = report(LOOP.format(option=""), tmp_path, capsys, "--mode", "once")
+    assert "19.00 cycles on SKL (Skylake), one pass" in once
+    assert "js .Lskip never jumps; if it always does: 15.00 cycles." in once
 
 
 @pytest.mark.parametrize("share", ["0.9", "90%", ".Lskip:0.9", "5:0.9"])

@@ -107,6 +107,17 @@ def test_the_markers_of_iaca_are_code(data: str, move: str, syntax: Syntax) -> N
     assert result.problems == ()
 
 
+def test_a_misspelt_marker_is_reported_and_not_the_half_that_it_leaves() -> None:
+    without_begin = assemble("# cyclelens-begn a\nnop\n# cyclelens-end\n")
+    without_end = assemble("# cyclelens-begin a\nnop\n# cyclelens-ned\n")
+    # The end stands before what is misspelt.
+    elsewhere = assemble("# cyclelens-end\n# cyclelens-begn\n")
+    assert [(problem.line, problem.code) for problem in without_begin.problems] == [(0, "invalid-marker")]
+    assert [(problem.line, problem.code) for problem in without_end.problems] == [(2, "invalid-marker")]
+    assert [region.code for region in without_end.regions] == [b"\x90"]
+    assert [problem.code for problem in elsewhere.problems] == ["region-end-without-begin", "invalid-marker"]
+
+
 def test_halves_of_iaca_markers_are_reported() -> None:
     marker = "movl ${}, %ebx\n.byte 100, 103, 144\n"
     result = assemble(marker.format(222) + "nop\n" + marker.format(111) * 2 + "nop\n")

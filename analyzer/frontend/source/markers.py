@@ -57,12 +57,18 @@ def find_regions(
     comments: Sequence[Comment], lines: LineIndex, text_end: int
 ) -> tuple[list[Span], list[Problem]]:
     """Match opening and closing markers. An unclosed region extends to the next opening marker of its kind or
-    to the end of the text, and is reported at its opening marker."""
+    to the end of the text, and is reported at its opening marker, unless a misspelt marker is behind it."""
     problems: list[Problem] = []
     markers = []
+    misspelt: list[int] = []
+    """Offsets of what looks like a marker: the missing half of a pair is reported there."""
     for comment in comments:
-        marker = _parse(comment, lines, problems)
-        if marker is not None:
+        if (word := _misspelt(comment)) is not None:
+            misspelt.append(comment.start + word.start("word"))
+            said = f"'{word['word']}' is not a marker; there are cyclelens-begin and cyclelens-end."
+            place = lines.span(misspelt[-1], comment.start + _length(comment))
+            problems.append(make_problem("invalid-marker", said, *place, Severity.WARNING))
+        elif (marker := _parse(comment, lines, problems)) is not None:
             markers.append(marker)
 
     spans: list[Span] = []
@@ -73,6 +79,8 @@ def find_regions(
         span.end, span.last_line = end, line
 
     def report_open(marker: _Marker) -> None:
+        if marker.family == "cyclelens" and misspelt and misspelt[-1] > marker.start:
+            return
         problems.append(
             make_problem(
                 "region-not-closed",
@@ -107,6 +115,8 @@ def find_regions(
         if marker.family == "llvm-mca" and marker.name and not named:
             matching = []
         if not matching:
+            if marker.family == "cyclelens" and misspelt and misspelt[0] < marker.start:
+                continue
             problems.append(
                 make_problem(
                     "region-end-without-begin",
@@ -181,20 +191,31 @@ def coverage(spans: Sequence[Span]) -> Callable[[int], bool]:
     return covers
 
 
+def _misspelt(comment: Comment) -> re.Match[str] | None:
+    """What looks like one of our markers, but is none."""
+    match = _MARKER.match(comment.text)
+    if match is None or match["family"].lower() != "cyclelens":
+        return None
+    return None if match["edge"].lower() in ("begin", "end") else match
+
+
+def _length(comment: Comment) -> int:
+    """Characters of a comment without its end."""
+    return len(comment.text.rstrip().removesuffix("*/").rstrip())
+
+
 def _parse(comment: Comment, lines: LineIndex, problems: list[Problem]) -> _Marker | None:
     match = _MARKER.match(comment.text)
     if match is None:
         return None
     start = comment.start + match.start("word")
-    end = comment.start + len(comment.text.rstrip().removesuffix("*/").rstrip())
+    end = comment.start + _length(comment)
     family, edge = match["family"].lower(), match["edge"].lower()
 
     def report(message: str) -> None:
         problems.append(make_problem("invalid-marker", message, *lines.span(start, end), Severity.WARNING))
 
     if edge not in ("begin", "end"):
-        if family == "cyclelens":
-            report(f"'{match['word']}' is not a marker; there are cyclelens-begin and cyclelens-end.")
         return None
     name = ""
     options = {}
