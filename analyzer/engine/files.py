@@ -69,6 +69,7 @@ _NOTHING_READ = frozenset({
     "other-language",
 })  # fmt: skip
 """Problems that already explain why there is no region."""
+_MARKS = frozenset({"invalid-marker", "region-end-without-begin"})
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
 
 
@@ -83,8 +84,11 @@ def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
             for problem in analysis.problems
         )
         return replace(analysis, problems=tuple(said))
+    nothing = "no region is marked, and no loop was found"
+    if source.regions == "auto" and any(problem.code in _MARKS for problem in analysis.problems):
+        nothing = "the markers mark no region, and a text with markers is not searched for loops"
     message = {
-        "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+        "auto": f"{nothing}. {_MARKERS} or other code",
         "markers": f"no region is marked. {_MARKERS}, or find loops without markers: --regions auto",
         "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
         "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",

@@ -115,6 +115,13 @@ def test_a_text_without_loops(regions: str, said: str, run: Run) -> None:
     assert len(lines) == 1 and said in lines[0]
 
 
+def test_a_text_with_a_misspelt_marker_is_not_said_to_have_no_loop(run: Run) -> None:
+    code, lines = run("analyze", "a.s", text=TEXT.replace("begin", "begn"))
+    assert code == 1
+    assert [line.rpartition("[")[2] for line in lines] == ["invalid-marker]", "no-region]"]
+    assert "is not searched for loops" in lines[1]
+
+
 def test_programs_read_why_there_is_no_region(run: Run) -> None:
     code, lines = run("analyze", "a.s", "--format", "json", text="")
     assert code == 1
