@@ -12,7 +12,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Prediction
 
-TEXT = ".intel_syntax noprefix\n# cyclelens-begin k\n.p2align 5\n1: {}\n{}\n# cyclelens-end\n"
+TEXT = ".intel_syntax noprefix\n# cyclelens-begin k\n.p2align 5\n1: {}\n{}\n# cyclelens-end\n9: ret\n"
 END = " dec r15\n jnz 1b"
 LOOP = " loop 1b"
 GATHER = "vpcmpeqd ymm2, ymm2, ymm2\n vpgatherdd ymm0, [rsi+ymm1*4], ymm2"
@@ -65,7 +65,7 @@ CASES = [
     ("movq xmm0, rax\n movq rax, xmm0", "SKL", 4.0, "Agner: 2 in either direction"),
     ("movq xmm0, rax\n movq rax, xmm0", "HSW", 2.0, "Agner: 1 in either direction"),
     ("movq xmm0, rax\n movq rax, xmm0", "ZEN2", 6.0, "Agner: 3 in either direction"),
-    ("cmp dword ptr [rdi], 5\n je 2f\n2:", "SKL", 1.0, "Agner: not taken on ports 0 and 6"),
+    ("cmp dword ptr [rdi], 5\n je 9f", "SKL", 1.0, "Agner: not taken on ports 0 and 6"),
     ("jmp 2f\n2: jmp 2f\n2:", "SKL", 3.0, "SO 38811901: one taken branch per cycle at best"),
     ("xchg rax, rbx\n imul rax, rax, 3", "ZEN2", 1.5, "uops.info: an exchange has no latency"),
     ("mov [rdi], al\n mov eax, [rdi]", "SKL", 15.0, "Agner: forwarding to a larger load fails, 13 to 15"),
