@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,20 @@ def test_output_without_end_is_cut_off_and_nothing_goes_on_running(monkeypatch: 
     with pytest.raises(external.TooMuchError, match="more than 1 MB") as caught:
         shell("yes > made", wanted=("made",), file_limit=1 << 20)
     assert caught.value.written == {"made": b"y\n" * (1 << 19)}
+
+
+def test_output_that_is_read_before_anybody_looks_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = external._thread
+
+    def read_at_once(work: Callable[[], None]) -> threading.Thread:
+        thread = started(work)
+        thread.join()
+        return thread
+
+    monkeypatch.setattr(external, "OUTPUT_LIMIT", 1 << 20)
+    monkeypatch.setattr(external, "_thread", read_at_once)
+    with pytest.raises(external.TooMuchError, match="more than 1 MB"):
+        shell("yes")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")

@@ -224,10 +224,11 @@ def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[
     reader = _thread(read)
     while reader.is_alive():
         reader.join(_POLL_SECONDS)
-        if len(output) > OUTPUT_LIMIT:
-            raise TooMuchError(OUTPUT_LIMIT, {"": bytes(output[:OUTPUT_LIMIT])})
-        if cancel() or time.monotonic() > end:
+        if reader.is_alive() and (cancel() or time.monotonic() > end):
             raise HungError
+    # The reader stops at the limit, perhaps before this thread has looked for the first time.
+    if len(output) > OUTPUT_LIMIT:
+        raise TooMuchError(OUTPUT_LIMIT, {"": bytes(output[:OUTPUT_LIMIT])})
     while True:
         try:
             process.wait(_POLL_SECONDS)
