@@ -16,6 +16,7 @@ import pytest
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
+from testkit.compiled_loops import RUST
 from testkit.narrowing import some
 from testkit.server.editor import TIMEOUT, Editor
 from testkit.walked_programs import GNU, SOURCE, follow, follow_kernel, steps
@@ -34,16 +35,6 @@ float dot(const float *a, const float *b, long n) {
 """
 LOOP, SUM = 4, 6
 """Lines of the loop and of what it waits for."""
-RUST = """\
-#[no_mangle]
-pub fn chain(values: &[u64]) -> u64 {
-    let mut total = 1;
-    for value in values {
-        total = (total * value) ^ 5;
-    }
-    total
-}
-"""
 
 
 def needs(program: str) -> pytest.MarkDecorator:
