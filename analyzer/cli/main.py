@@ -151,7 +151,7 @@ def _ended(arguments: list[str]) -> int:
         return OK
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
-            # A write says no name; Python would fail again when it flushes at exit.
+            # The error of a write names no file. Python would fail again when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             _complain(f"the output cannot be written: {error.strerror}")
             return PROBLEMS

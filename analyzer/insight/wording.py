@@ -25,7 +25,7 @@ TRANSFER_BOUND = "transfer-bound"
 """What limits a figure for data beyond L1 that is longer than the work of the core."""
 _MOST_CAUSES = 3
 _MOST_PLACES = 24
-"""Places in a sentence; a marked function may have thousands of branches."""
+"""Most places that a sentence names: a marked function may have thousands of branches."""
 _COUNTS = ("no", "one", "two", "three", "four")
 _LEAST_SHARE = 0.01
 _NOT_KNOWN = "What limits the region is not known: {}. The rest of the report leaves that out."

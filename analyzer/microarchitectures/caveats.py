@@ -404,8 +404,8 @@ def beyond_units(what: str, name: str) -> float:
 
 
 def throughput_elsewhere(mnemonic: str, name: str) -> tuple[str, float] | None:
-    """The nearest core with a published throughput of an instruction without one here, and its cycles; this
-    core of direct jumps, which the tables leave out, where the model lets any number leave in a cycle."""
+    """The nearest core with a published throughput of an instruction without one here, and its cycles.
+    The tables leave out direct jumps: where the model does not limit them, the core itself has theirs."""
     return _ELSEWHERE.get(name, {}).get(mnemonic)
 
 
