@@ -69,6 +69,8 @@ _NOTHING_READ = frozenset({
     "other-language",
 })  # fmt: skip
 """Problems that already explain why there is no region."""
+_WITHOUT_LOOP = frozenset({"syntax-error", "undefined-label"})
+"""Problems that explain why a text has no loop, if it has no region at all."""
 _MARKS = frozenset({"invalid-marker", "region-end-without-begin"})
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
 
@@ -77,10 +79,11 @@ def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
     """The analysis of a text; if it has no regions, with a problem that explains why."""
     if analysis.regions:
         return analysis
-    if any(problem.code in _NOTHING_READ for problem in analysis.problems):
+    reasons = _NOTHING_READ if source.regions == "markers" else _NOTHING_READ | _WITHOUT_LOOP
+    if any(problem.code in reasons for problem in analysis.problems):
         # An editor may show any text; a command was given this one on purpose.
         said = (
-            replace(problem, severity=Severity.ERROR) if problem.code in _NOTHING_READ else problem
+            replace(problem, severity=Severity.ERROR) if problem.code in reasons else problem
             for problem in analysis.problems
         )
         return replace(analysis, problems=tuple(said))

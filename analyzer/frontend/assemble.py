@@ -26,6 +26,7 @@ from cyclelens.analyzer.frontend.source.markers import (
     find_regions,
     may_have_iaca,
     with_latencies,
+    without_hyphen,
 )
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import LineIndex, scan
@@ -130,6 +131,8 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
     if run.options.regions != Regions.LOOPS:
         spans, run.problems = find_regions(found.markers, run.lines, len(run.text))
     run.has_markers = bool(spans or run.problems)
+    if run.options.regions != Regions.LOOPS:
+        run.problems += without_hyphen(found.markers, run.lines)
     if (dump := dumps.read(run.source) or dump_columns.read(run.source)) is not None:
         dumped = read_dump(run, dump, spans)
         return replace(dumped, problems=(*run.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])

@@ -54,6 +54,17 @@ def _dump(row: str, target: str = "{:#x}", more: str = "", shown: int = 64) -> t
     return "\n".join(lines) + "\n", places
 
 
+def _cstool() -> tuple[str, list[int]]:
+    """Addresses from 0, and a tab behind the mnemonic."""
+    rows = []
+    at = 0
+    for code, text in ROWS:
+        mnemonic, _, operands = (f"{text} 7" if text == "jne" else text).partition(" ")
+        rows.append(f"{at:2x}  {_pairs(code):<24}  {mnemonic}" + (f"\t{operands}" if operands else ""))
+        at += len(code) // 2
+    return "\n".join(rows) + "\n", list(range(len(ROWS)))
+
+
 FORMATS = {
     "radare2": _dump("│      ┌──> 0x{at:08x}      {code:<14} {text}"),
     "radare2 without lines": _dump("            0x{at:08x}      {code:<18} {text}"),
@@ -78,6 +89,11 @@ FORMATS = {
     "no addresses": _dump("\t{pairs:<21}\t{text}", "<dot+0x7>", "\t{pairs}", 14),
     "Compiler Explorer": _dump(" {pairs:<21}\t{text}", "{:x} <dot+0x7>"),
     "V8": _dump("0x{at:012x}    {number:x}  {code:<20} {text}", "{:#x}  <+0x11>"),
+    "radare2 in ASCII": _dump("|      `=< 0x{at:08x}      {code:<14} {text}"),
+    "radare2 with the head of an arrow": _dump("|      .-> 0x{at:08x}      {code:<14} {text}"),
+    "radare2 without code": _dump("|   :   0x{at:08x}      {text}"),
+    "cstool": _cstool(),
+    "go tool objdump": _dump("  dot.go:3\t\t{at:#x}\t\t{code:<16}\t{upper}", "{:#x}"),
     "perf annotate --stdio2 --asm-raw": _dump(" 21.35        {pairs:<22}  {text}", "{:x} <dot+0x7>"),
 }
 

@@ -154,3 +154,29 @@ nop /* LLVM-MCA-LATENCY 0 */
         ("inner", {0: 20}),
     ]
     assert [(p.line + 1, p.column, p.code) for p in result.problems] == [(9, 7, "invalid-marker")]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("cyclelens begin", "cyclelens-begin and cyclelens-end"),
+        ("cyclelens_begin", "cyclelens-begin and cyclelens-end"),
+        ("cyclelens: begin", "cyclelens-begin and cyclelens-end"),
+        ("LLVM-MCA BEGIN", "LLVM-MCA-BEGIN and LLVM-MCA-END"),
+    ],
+)
+def test_a_marker_without_its_hyphen_is_one_message_and_the_loop_is_found(word: str, meant: str) -> None:
+    end = word.replace("begin", "end").replace("BEGIN", "END")
+    found = assemble(f"# {word} a\n1: dec %rcx\n jnz 1b\n# {end}\n")
+    (problem,) = found.problems
+    assert (problem.line, problem.column, problem.code) == (0, 2, "invalid-marker")
+    assert problem.message == f"'{word}' is not a marker; there are {meant}."
+    assert [region.code.hex() for region in found.regions] == ["48ffc975fb"]
+
+
+@pytest.mark.parametrize(
+    "comment", ["cyclelens begins here", "the cyclelens end", "see cyclelens: end-to-end-tests"]
+)
+def test_other_comments_are_no_markers_without_hyphens(comment: str) -> None:
+    found = assemble(f"# {comment}\n1: dec %rcx\n jnz 1b\n")
+    assert found.problems == ()

@@ -34,6 +34,7 @@ _MOST_KEPT = 8
 _GNU_INPUT = "input.s"
 _GNU_MESSAGE = r"(.+?):(\d+): (?:Error|Fatal error): (.*)"
 _GNU_USE = rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here"
+_NASM_OVERFLOW = r"(\S+?):(\d+): warning: .* exceeds bounds"
 _NASM_MESSAGE = r"(\S+?):(\d+): (?:error|fatal): (.*)"
 _GNU_CONTINUED = 200
 """Continuation lines per statement in a listing."""
@@ -65,6 +66,8 @@ class Assembled(Struct):
     backend: str
     listing: Listing = field(default_factory=Listing)
     refused: dict[int, str] = field(default_factory=dict)
+    shortened: list[int] = field(default_factory=list)
+    """Lines with a number that NASM truncates."""
     notes: list[ExpansionNote] = field(default_factory=list)
     failure: str = ""
     """Why there is no result at all."""
@@ -260,7 +263,8 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
     defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
-    command = [program, "-f", "elf64", "-w-all", "-w+user", "-w+orphan-labels", *folders, "-I", "stubs/"]
+    warnings = ["-w-all", "-w+user", "-w+orphan-labels", "-w+number-overflow"]
+    command = [program, "-f", "elf64", *warnings, *folders, "-I", "stubs/"]
     lines = LINE_END.split(text)
     # A missing file is replaced by one that warns if it is used.
     stubs = {
@@ -272,6 +276,9 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
     if done is None:
         return result
+    result.shortened = sorted(
+        {int(line) - 1 for file, line in re.findall(_NASM_OVERFLOW, done.errors) if file == INPUT}
+    )
     for name in dict.fromkeys(re.findall(_NASM_STUB, done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and read as empty; add its folder to the include paths."

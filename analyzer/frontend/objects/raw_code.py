@@ -11,8 +11,18 @@ from cyclelens.analyzer.isa.decoder import decode
 NAME = "code"
 """Name of the function."""
 _ALIGNMENT = 64
+_LONGEST = 15
+"""Bytes of the longest instruction."""
 _HEX = r"(?i)(?:0x|\\x)?([0-9a-f]+)h?,?"
 _COMMENT = f"{COMMENT_SIGN}.*"
+_ROW = r"[ \t]*(?:0x)?[0-9a-fA-F]+(?:[ \t]+<[^>]*>)?:[ \t]+|[0-9a-fA-F]{8}  (?=[0-9a-fA-F]{2} )"
+"""The address before a row of gdb's ``x/xb``, of xxd, hexdump or HotSpot."""
+_AS_TEXT = r"[ ]{2}(?:\|.*\|[ \t]*|(?![0-9a-fA-F]{2}(?: |$))\S.*)$"
+"""The same bytes as text, behind a row."""
+_END = r"[0-9a-fA-F]{8}[ \t]*$"
+"""The last line of hexdump."""
+_AROUND = r"[ \t]*\[/?[A-Z][\w ]*\][ \t]*$|^[A-Za-z_][\w \t\[\]*]*=[ \t]*(?:\{|$)|\}[ \t]*;?[ \t]*$|\""
+"""HotSpot's headings, what C has around an array, and quotes."""
 
 
 class RawCodeError(ValueError):
@@ -21,10 +31,16 @@ class RawCodeError(ValueError):
 
 def from_hexadecimal(text: str) -> bytes:
     """Bytes of a text such as ``48 01 d8``, ``4801d8`` or ``0x48, 0x01`` in any number of lines. ``#``, ``;``
-    and ``//`` begin comments. Raises RawCodeError."""
+    and ``//`` begin comments. Addresses before the bytes, and the text behind them in a hexadecimal dump, do
+    not count. Raises RawCodeError."""
     code = bytearray()
+    is_dump = False
     for number, line in enumerate(text.splitlines(), 1):
-        words = re.sub(_COMMENT, "", line).replace("\\x", " ").replace(",", " ").split()
+        if row := re.match(_ROW, line):
+            is_dump, line = True, re.sub(_AS_TEXT, "", line[row.end() :]).replace("|", " ")
+        elif is_dump and re.match(_END, line):
+            continue
+        words = re.sub(_COMMENT, "", re.sub(_AROUND, "", line)).replace("\\x", " ").replace(",", " ").split()
         for word in words:
             found = re.fullmatch(_HEX, word)
             if found is None or len(found[1]) % 2:
@@ -41,7 +57,9 @@ def object_of(code: bytes) -> bytes:
     at = 0
     for instruction in decode(code):
         if not instruction.mnemonic:
-            raise RawCodeError(f"there is no valid instruction at byte {at:#x}")
+            is_cut = bool(decode(code[at:] + bytes(_LONGEST))[0].mnemonic)
+            what = "the code ends within the instruction" if is_cut else "there is no valid instruction"
+            raise RawCodeError(f"{what} at byte {at:#x}")
         at += instruction.length
     section = ForeignSection(".text", code, len(code), _ALIGNMENT, is_code=True, is_loaded=True)
     return elf_object([section], [ForeignSymbol(NAME, 1, 0, len(code), is_function=True)], ())

@@ -16,6 +16,7 @@ from cyclelens.analyzer.frontend.mistakes.registry import CHECKS
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
 from cyclelens.analyzer.frontend.passes.remarks import remark, remark_nothing
+from cyclelens.analyzer.frontend.passes.unknown_statements import remark_unknown_statements
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
@@ -140,6 +141,9 @@ class BuiltinPass:
         kept = self.run.finish(made)
         firsts = [(window.found.first, one.regions) for window, one in zip(windows, made, strict=False)]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
+        is_open = not self.run.has_markers and all(one.incomplete for each in made for one in each.regions)
+        if is_open and remark_unknown_statements(self.run, self.program, refused):
+            return []
         remark_wide_code(self.run, self.program, firsts, refused)
         self._check_functions()
         return [region for one in kept for region in one.regions]

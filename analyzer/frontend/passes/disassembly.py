@@ -23,9 +23,10 @@ from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.objects.machine_flow import near
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
-from cyclelens.analyzer.frontend.source import dumps
+from cyclelens.analyzer.frontend.source import dumps, other_languages
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
+from cyclelens.analyzer.frontend.source.dump_columns import is_of_its_code
 from cyclelens.analyzer.frontend.source.dumps import Dump, DumpRow, DumpSection
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
@@ -60,6 +61,8 @@ _JUMP = (
 """A direct jump: to an address, to IDA's or Ghidra's label for one, or as Visual Studio prints it."""
 _NOP = r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b|align\b"
 """Padding; IDA prints a directive instead of instructions."""
+_RETURN = r"(?i)^retn\b"
+"""IDA's and OllyDbg's name of ``ret``."""
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
 _WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")
@@ -68,6 +71,10 @@ _CHUNK = MAXIMUM_BLOCKS
 """Statements that are encoded together: they cannot be more basic blocks than a text may have."""
 _KINDS = {"R_X86_64_64": 1, "R_X86_64_PC32": 2, "R_X86_64_PLT32": 4, "R_X86_64_GOTPCREL": 9}
 _KINDS |= {"R_X86_64_32": 10, "R_X86_64_32S": 11, "R_X86_64_GOTPCRELX": 41, "R_X86_64_REX_GOTPCRELX": 42}
+_NOT_X86 = (
+    "Most instructions of this disassembly are not those of x86-64: it is of code for another processor, or "
+    "of 32 or 16 bits. Only x86-64 is simulated."
+)
 _OPEN = bytes(4)
 _LONG_JUMP = 5
 
@@ -77,7 +84,11 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
     lines of the dump."""
     rows = [row for part in dump.parts for row in part.rows]
     dialect = _dialect(run, rows)
+    if (other := _other_processor(rows)) is not None:
+        return AssembledFile((), (other,), dialect.name)
     problems = _encode(run, dump, dialect)
+    if len(problems) > max(1, len(rows) // 2):
+        return AssembledFile((), (_other(rows[0], _NOT_X86),), dialect.name)
     doubtful = {problem.line for problem in problems}
     regions: list[Region] = []
     branchings: list[Branching] = []
@@ -117,6 +128,19 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
         tuple(branchings),
         functions=tuple(functions) if wanted is not None else (),
     )
+
+
+def _other_processor(rows: Sequence[DumpRow]) -> Problem | None:
+    """The problem that a dump is not of x86-64's code; None if it is."""
+    if (other := other_languages.in_dump([row.text for row in rows])) is not None:
+        return _other(rows[other[0]], other[1])
+    shown = [row for row in rows if row.code and row.text]
+    fitting = sum(map(is_of_its_code, shown))
+    return _other(rows[0], _NOT_X86) if len(shown) > 1 and 2 * fitting < len(shown) else None
+
+
+def _other(row: DumpRow, message: str) -> Problem:
+    return make_problem("other-language", message, row.line, row.column, row.end_column, Severity.WARNING)
 
 
 def _first(regions: list[Region], branchings: list[Branching]) -> tuple[list[Region], list[Branching], str]:
@@ -330,7 +354,7 @@ def _encode(run: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
     for wish in _WISHES:
         if not left or run.stop():
             break
-        codes = list(_assembled(run, [f"{wish}{row.text}" for row in left], dialect))
+        codes = list(_assembled(run, [f"{wish}{re.sub(_RETURN, 'ret', row.text)}" for row in left], dialect))
         for row, code in zip(left, codes, strict=True):
             size = sizes.get(id(row), 0)
             if code and size in (0, len(code)):

@@ -28,6 +28,12 @@ from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
 from msgspec.structs import replace
 
+_HASH = "`#' expects a line number"
+_NO_COMMENT = (
+    "NASM takes a line that begins with # for a line number: begin comments, and markers in them, with ;"
+)
+_TRUNCATED = "This number is too long for its operand; NASM truncates it."
+
 
 def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
     """Regions of a text that looked plain, read by NASM if that understands more of it. ``reported``: number
@@ -80,6 +86,10 @@ def by_another_program(
     run.spot = partial(spot_in_object, assembled.listing.object)
     run.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
     refused = {user_line(line): message for line, message in assembled.refused.items()}
+    hashes = [line for line, message in refused.items() if message.startswith(_HASH)]
+    refused = {line: message for line, message in refused.items() if line not in hashes}
+    if hashes:
+        run.report("assembler-error", _NO_COMMENT, *run.lines.content(hashes[0], run.text), Severity.WARNING)
     places = [
         listed.ListedCode(span, *(listed.within(found, span, run.lines, run.text) or (listed.EMPTY, [])))
         for span in spans
@@ -97,6 +107,11 @@ def by_another_program(
         start, end = run.lines.content(line, run.text)
         severity = Severity.ERROR if covers(start) else Severity.WARNING
         run.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+
+    for line in map(user_line, assembled.shortened):
+        start, end = run.lines.content(line, run.text)
+        if covers(start):
+            run.report("number-shortened", _TRUNCATED, start, end, Severity.WARNING)
 
     # A macro may expand to thousands of instructions on one line.
     place_of = cache(partial(_place_of, run))

@@ -12,6 +12,7 @@ from cyclelens.analyzer.frontend.source import masm
 from cyclelens.analyzer.frontend.source.masm_frames import with_frames
 from cyclelens.analyzer.frontend.source.masm_macros import MasmExpansion
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
+from cyclelens.analyzer.frontend.statements.directives import FLOW_OF_MASM
 from cyclelens.analyzer.model.source import Origin, Severity
 
 _MESSAGE = (
@@ -19,6 +20,13 @@ _MESSAGE = (
     "read, other directives are not."
 )
 
+_FLOW = (
+    "MASM makes comparisons and jumps of .{}, and which ones is not known: assemble the file "
+    "(ml64 /c FILE.asm) and analyse the object (cyclelens analyze FILE.obj)."
+)
+_DIRECTIVE = r"\s*\.(\w+)\b"
+_EXACT_NAMES = r"(?im)^[ \t]*option[ \t]+casemap[ \t]*:[ \t]*none\b"
+"""Otherwise MASM ignores the case of names."""
 _OF_LISTINGS = "listing.inc"
 """MSVC's listings include it for ``npad``, which ``masm.py`` knows."""
 _MAXIMUM_BYTES = 1 << 20
@@ -49,7 +57,20 @@ def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[Ra
         message = f"The included file '{missing[0]}' cannot be read; its macros and names are missing."
         run.report("include-not-read", message, *place, Severity.WARNING)
     placed = expansion.types.sized(with_frames(expanded))
-    return list(masm.statements(placed, is_listing=is_listing))
+    made = list(masm.statements(placed, is_listing=is_listing))
+    _report_flow(run, made)
+    return made if is_listing or re.search(_EXACT_NAMES, run.text) else list(masm.as_defined(made))
+
+
+def _report_flow(run: AssemblyRun, statements: Iterable[RawStatement]) -> None:
+    """Report the first directive from which MASM makes jumps: its loop or branch may not be found."""
+    for statement in statements:
+        match = re.match(_DIRECTIVE, statement.text)
+        if match and match[1].lower() in FLOW_OF_MASM:
+            begin = statement.start + match.start(1) - 1
+            place = statement.place or (begin, begin + len(match[1]) + 1)
+            run.report("not-supported", _FLOW.format(match[1]), *place)
+            return
 
 
 def _included_statements(name: str, origin: Origin) -> Sequence[RawStatement] | None:

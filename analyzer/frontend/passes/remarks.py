@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
@@ -13,6 +14,8 @@ from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.build import REPETITIONS
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
+from cyclelens.analyzer.frontend.regions.statement_code import misleading_character
+from cyclelens.analyzer.frontend.source import lookalikes
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, has_odd_blank, letters
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -52,6 +55,8 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
         if name == "endr" and repetitions:
             # The statement at which the repetition begins says why it is refused.
             repetitions -= 1
+        elif name in directives.FLOW_OF_MASM and program.statements[index].dialect.is_masm:
+            continue  # one message for the whole text says it
         elif index in code.refused:
             repetitions += name in REPETITIONS
             run.report(code.refused[index].code, code.refused[index].message, *program.span(index))
@@ -94,16 +99,30 @@ def remark_nothing(run: AssemblyRun, program: Program) -> None:
     names = [shown(name) for name in program.label_names()]
     if not names:
         return
+    named = set()
     for index, (kind, symbol) in transfers_of(program).items():
         if kind is TransferKind.BRANCH and symbol and program.find_label(symbol, index) is None:
             name = shown(symbol)
-            if not name[0].isdigit() and (hint := did_you_mean(name, names)):
-                message = f"The label '{name}' is not defined in this file{hint}"
-                run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+            if (label := _same_looking(name, names)) or not name[0].isdigit():
+                odd = name if label.isascii() else label
+                alike = label and f"; '{odd}' contains {lookalikes.seen(odd)}."
+                if hint := alike or did_you_mean(name, names):
+                    message = f"The label '{name}' is not defined in this file{hint}"
+                    run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+                    named.add(index)
     for index, statement in enumerate(program.statements):
-        if statement.kind is StatementKind.INSTRUCTION and has_odd_blank(statement.text):
-            run.report("syntax-error", ODD_BLANK_SEEN, *program.span(index))
-            return
+        is_plain = statement.text.isascii() or index in named
+        if statement.kind is StatementKind.INSTRUCTION and not is_plain:
+            blank = ODD_BLANK_SEEN if has_odd_blank(statement.text) else ""
+            if said := blank or misleading_character(program, statement.text):
+                run.report("syntax-error", said, *program.span(index))
+                return
+
+
+def _same_looking(name: str, labels: Iterable[str]) -> str:
+    """The label that looks like a name that is no label; empty if there is none."""
+    plain = lookalikes.folded(name)
+    return next((each for each in labels if lookalikes.folded(each) == plain), "")
 
 
 def _in_place(run: AssemblyRun, program: Program, index: int, text: str) -> str:

@@ -14,11 +14,14 @@ from cyclelens.analyzer.frontend.programs.program import Program, Statement, Sta
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.chunks import SourceVersions
 from cyclelens.analyzer.frontend.source.dialect import Dialect
+from cyclelens.analyzer.frontend.source.lookalikes import misleading
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
+from cyclelens.analyzer.frontend.statements.refusals import is_known
+from cyclelens.analyzer.frontend.statements.registers import REGISTERS
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -64,6 +67,14 @@ class RefusedStatement(ValueError):
         self.message = message
 
 
+def misleading_character(program: Program, statement: str) -> str:
+    """A message about a character that only looks like a letter of a register, an instruction or a number;
+    empty if there is none."""
+    if statement.isascii():
+        return ""
+    return misleading(statement, program.is_declared, lambda word: word in REGISTERS or is_known(word))
+
+
 class Encoder(Struct):
     """Encodes the statements of one version of a text."""
 
@@ -81,6 +92,8 @@ class Encoder(Struct):
         """Content of a statement; None if it makes no bytes."""
         statement = self.program.statements[index]
         is_plain = statement.kind is StatementKind.INSTRUCTION and not statement.refusal
+        if is_plain and (misleading := misleading_character(self.program, statement.text)):
+            return RefusedStatement("syntax-error", misleading)
         key = statement.dialect, statement.text, self.program.has_register_names
         if is_plain and (known := self.memory.contents.get(key)) is not None:
             return known

@@ -176,10 +176,11 @@ _NASM_LIKELY = re.compile(
 )
 _NASM_MACROS = re.compile(
     r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
-    r"struc[ \t]|incbin\b))",
+    r"struc[ \t]|incbin\b)|[\w.$?@]+[#~][\w.$?@#~]*[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Constructs outside the subset of NASM that is read without running it."""
+"""Constructs outside the subset of NASM that is read without running it; the last one: labels with other
+characters."""
 _MASM_SURE = re.compile(
     r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment|macro)\b|(?:endm|exitm|rept)\b(?![ \t]*:)|"
     r"\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",

@@ -2,7 +2,8 @@
 
 Addresses and code are optional, one at a time. Supports radare2, IDA, Ghidra, Binary Ninja, WinDbg, x64dbg,
 Visual Studio, VTune, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
-``objdump --no-addresses``, ``perf annotate --asm-raw``, V8 (``--print-opt-code``), listings of MASM
+``objdump --no-addresses``, ``perf annotate --asm-raw``, Capstone's cstool,
+``go tool objdump``, V8 (``--print-opt-code``), listings of MASM
 (``ml64 /Fl``), and Compiler Explorer with opcodes. A single row does not tell such a dump from other text, so
 the rows have to fit each other.
 """
@@ -20,6 +21,8 @@ from msgspec import Struct, field
 
 _PAIRS = r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2})*(?![0-9a-zA-Z:])"
 _TEXT = r"(?P<text>[A-Za-z({.].*)"
+_ART = r"(?:[^\w\n\"#;/(@$%.]|[/.](?=[-: \t]))*+"
+"""Arrows and lines."""
 _COLUMNS = (
     re.compile(
         rf"^XDIS (?P<address>[0-9a-f]+):[ \t]+\w+[ \t]+\w+[ \t]+(?P<code>{_PAIRS})[ \t]+{_TEXT}", re.MULTILINE
@@ -32,12 +35,21 @@ _COLUMNS = (
     ),
     # Arrows and indentation, a line number, a section, and then the columns.
     re.compile(
-        r"^[^\w\n\"#;/(@$%.]*+(?:\d{1,7}[ \t]+)?(?:\.?\w+:(?=[0-9A-F]{8}))?(?:0x)?"
-        rf"(?P<address>[0-9a-fA-F]{{4,16}}(?:`[0-9a-f]{{8}})?):?[ \t|]+(?P<code>{_PAIRS})[ \t|]+{_TEXT}",
+        rf"^{_ART}(?:\d{{1,7}}[ \t]+)?(?:\.?\w+:(?=[0-9A-F]{{8}}))?(?:0x)?"
+        rf"(?P<address>[0-9a-fA-F]{{4,16}}(?:`[0-9a-f]{{8}})?):?[ \t|]+\^?(?P<code>{_PAIRS})[ \t|]+{_TEXT}",
         re.MULTILINE,
     ),
+    # cstool; its addresses may be short.
     re.compile(
-        r"^(?:\.?\w+:(?=[0-9A-F]{8})|0x(?=[0-9a-f]{4})|(?=[0-9a-fA-F]{16}[ \t]))"
+        rf"^[ ]?(?P<address>[0-9a-f]{{1,16}})  (?P<code>{_PAIRS})  +(?P<text>[a-z].*\t.*|[a-z]+$)",
+        re.MULTILINE,
+    ),
+    # go tool objdump.
+    re.compile(
+        rf"^[ \t]+\S+:\d+[ \t]+0x(?P<address>[0-9a-f]+)[ \t]+(?P<code>{_PAIRS})[ \t]+{_TEXT}", re.MULTILINE
+    ),
+    re.compile(
+        rf"^(?:{_ART}(?=0x))?(?:\.?\w+:(?=[0-9A-F]{{8}})|0x(?=[0-9a-f]{{4}})|(?=[0-9a-fA-F]{{16}}[ \t]))"
         rf"(?P<address>[0-9a-fA-F]{{4,16}})[ \t]+{_TEXT}",
         re.MULTILINE,
     ),
@@ -47,7 +59,7 @@ _COLUMNS = (
         re.MULTILINE,
     ),
 )
-"""Rows with address and code (three kinds), without code, and without addresses. A dump has one kind."""
+"""Rows with address and code (five kinds), without code, and without addresses. A dump has one kind."""
 _OF_MASM = re.compile(r"^[ \t]?[0-9A-F]{8}[ \t]+[0-9A-F]{2}(?: [0-9A-F]{2})*[/|] ", re.MULTILINE)
 """A row of MASM that no other program prints: a mark follows the prefixes."""
 _MASM = re.compile(
@@ -62,6 +74,7 @@ _MORE = rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})(?: [RE])?[ \t|]*$"
 _HEADER = (
     r"^(?:\d+[ \t]+)?(?:[0-9a-f]+ )?(?:<(?P<exact>.+)>|(?P<name>[^\s;#][^\[\n]*?)(?:[ \t]+\[.*\])?):[ \t]*$"
 )
+_GO = r"TEXT[ \t]+(\S+)\(SB\)"
 _WITHIN = r".*\+(?:0x)?[0-9a-f]+"
 """Name of a block inside a function."""
 _PROC = r"^(?:\S+:[0-9A-F]+|[ \t]?[0-9A-F]{8})[ \t]+(?P<name>\S+)[ \t]+(?:proc|PROC)\b"
@@ -136,6 +149,8 @@ def _read(text: str, columns: re.Pattern[str]) -> tuple[Dump, int]:
             found.at = row.address + len(row.code)
         elif match := SECTION.match(line):
             found.section(match["name"])
+        elif match := re.match(_GO, line):
+            found.header = match[1], number
         elif (match := re.match(_HEADER, line)) and not re.fullmatch(_WITHIN, match["name"] or ""):
             found.header = match["exact"] or match["name"], number
             if match["name"]:
@@ -181,10 +196,10 @@ def _fit(rows: Sequence[DumpRow], has_code: bool, has_addresses: bool) -> bool:
             for row, behind in pairwise(rows)
         )
         return 2 * fitting >= len(rows) - 1
-    return 2 * sum(map(_is_of_its_code, rows)) > len(rows)
+    return 2 * sum(map(is_of_its_code, rows)) > len(rows)
 
 
-def _is_of_its_code(row: DumpRow) -> bool:
+def is_of_its_code(row: DumpRow) -> bool:
     """Whether a row's code is one instruction, and its text may be that. ``c0 equ 100`` is none, because
     ``c0`` alone is no instruction, and ``aa equ 5`` none, because ``aa`` is STOSB. Names differ between
     disassemblers, but not in their first letter."""

@@ -19,7 +19,8 @@ _PREFIXED = r"(?P<address>[0-9a-f]{16}) <(?P<name>[^>]+)>[ \t]+(?P<rest>[a-z(].*
 """A row of ``--prefix-addresses``."""
 _COLOUR = r"\x1b\[[0-9;]*m"
 _ROW = (
-    r"(?:[=-]>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
+    r"(?:[=-]>)?[ \t]*(?:[^\s\[<>]+\[(?=0x\w+\]))?(?:0x)?(?P<address>[0-9a-f]{1,16})\]?"
+    r"(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
 _MSVC_ROW = rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)"
 _MSVC_MORE = rf"\t(?P<rest>{_BYTES}.*)"
@@ -39,6 +40,7 @@ _TELLING = re.compile(
     rf"^(?:[ \t]*[0-9a-f]+:[ \t]+(?:[-|/\\+>X ]*){_BYTES}[ \t]+[a-z(]"
     r"|.*\bfile format elf64-x86-64|.*\bDisassembly of section \S+:|Dump of assembler code for "
     r"|(?:[=-]>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
+    r"|(?:->)?[ \t]*[^\s\[]+\[0x[0-9a-f]+\] <\+\d+>:[ \t]"
     r"|[ \t]*\d+(?:\.\d+)?[ \t]+:[ \t]+[0-9a-f]+:"
     r"|[0-9a-f]{16} <[^>\n]+>[ \t]+[a-z(]"
     r"|[ \t]*[0-9a-f]+:[ \t]+[a-z]\w*[ \t]+[0-9a-f]+ <[^>\n]+>"

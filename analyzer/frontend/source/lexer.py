@@ -9,8 +9,8 @@ import re
 import string
 from enum import StrEnum
 
-MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
-"""Beginning of every region marker."""
+MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)(?:-\w|[ \t_:.]{1,4}(?:begin|end)\b)", re.IGNORECASE)
+"""Beginning of every region marker, and of what was meant as one."""
 
 STRING = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
 """A string; without a closing quote it extends to the end of the line."""

@@ -19,6 +19,10 @@ _MARKER = re.compile(
     r"[:\s]*(?P<rest>.*)",
     re.IGNORECASE,
 )
+_NEARLY = re.compile(
+    r"[\s#/*;!]*(?P<word>(?P<family>cyclelens|LLVM-MCA|OSACA)[ \t_:.]{1,4}(?:begin|end))\b", re.IGNORECASE
+)
+"""A marker without its hyphen."""
 MAXIMUM_REGIONS = 1_000
 MAXIMUM_LATENCY = 1_000
 """Maximum latency in cycles that a comment may request."""
@@ -136,6 +140,18 @@ def find_regions(
         close(index, text_end, last_line)
     _name(spans, problems)
     return spans, problems
+
+
+def without_hyphen(comments: Sequence[Comment], lines: LineIndex) -> list[Problem]:
+    """A problem for the first comment that lacks only the hyphen of a marker."""
+    for comment in comments:
+        if match := _NEARLY.match(comment.text):
+            word, family = match["word"], match["family"]
+            begin, end = ("BEGIN", "END") if family.isupper() else ("begin", "end")
+            said = f"'{word}' is not a marker; there are {family}-{begin} and {family}-{end}."
+            place = lines.span(comment.start + match.start("word"), comment.start + match.end())
+            return [make_problem("invalid-marker", said, *place, Severity.WARNING)]
+    return []
 
 
 def find_latencies(

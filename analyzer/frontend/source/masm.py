@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from cyclelens.analyzer.frontend.source.lexer import leading_labels
+from cyclelens.analyzer.frontend.source.masm_bodies import WORD
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 
 _NAME = r"[\w@?$]+"
@@ -59,8 +61,10 @@ _LEA_OFFSET = r"(?is)(\s*lea\s+\w+\s*,\s*)offset\s+(?:flat\s*:\s*)?(.*)"
 _NEAR_JUMP = rf"(?is)(\s*(?:{_NAME}\s*::?\s*)*)(j\w+\s+)near[ \t]+ptr\b(.*)"
 """A jump in its long form, also where the short one would reach."""
 _RETURN = r"(?i)\s*ret[ \t]+0\s*$"
+_NEAR_RETURN = rf"(?i)(\s*(?:{_NAME}\s*::?\s*)*)retn\b"
 _NOTHING = (
     rf"(?i)\s*(?:\.model\b|option[ \t]+\w|include(?:lib)?[ \t]+\w|{_NAME}[ \t]+(?:endp|macro|proto)\b|"
+    r"\.(?:endprolog|allocstack|pushreg|pushframe|save(?:reg|xmm128)|setframe)\b|"
     r"(?:public|extern|extrn|externdef|comm|assume|title|subtitle|name)[ \t]+\S|end(?:[ \t]+\w+)?[ \t]*$)"
 )
 _OUTSIDE_OF_MACRO = r"(?i)(\s*)(endm|goto)\b(?!\s*:)"
@@ -121,6 +125,29 @@ def statements(raw: Iterable[RawStatement], *, is_listing: bool) -> Iterator[Raw
         yield RawStatement(start, ".text" if in_code else ".data", place)
 
 
+def as_defined(found: Sequence[RawStatement]) -> Iterator[RawStatement]:
+    """The statements with every name as it is spelled where it is a label."""
+    labels: dict[str, str] = {}
+    for statement in found:
+        for label in leading_labels(statement.text)[0]:
+            labels.setdefault(label[1].lower(), label[1])
+
+    def spelled(match: re.Match[str]) -> str:
+        return labels.get(match[0].lower(), match[0])
+
+    for statement in found:
+        text = statement.text
+        behind = leading_labels(text)[1]
+        as_spelled = text[:behind] + WORD.sub(spelled, text[behind:])
+        if as_spelled == text:
+            yield statement
+        else:
+            stripped = text.strip()
+            begin = statement.start + text.index(stripped)
+            place = statement.place or (begin, begin + len(stripped))
+            yield RawStatement(statement.start, as_spelled, place)
+
+
 def _made(text: str, *, in_code: bool, is_listing: bool) -> str | None:
     """One converted statement; None if it makes nothing."""
     if match := re.match(_FUNCTION, text) or re.match(_LABEL, text):
@@ -141,6 +168,8 @@ def _made(text: str, *, in_code: bool, is_listing: bool) -> str | None:
         return f"{match[1]}[{match[2].strip()}]"
     if match := re.fullmatch(_NEAR_JUMP, text):
         return f"{match[1]}{{disp32}} {match[2]}{match[3]}"
+    if match := re.match(_NEAR_RETURN, text):
+        return f"{match[1]}ret{text[match.end() :]}"
     return "ret" if is_listing and re.match(_RETURN, text) else text
 
 

@@ -87,6 +87,10 @@ repeat for forc goto while endw until untilcxz break continue
 """
 UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 """Directives (without the dot) that affect the bytes but are not supported; the last line: those of MASM."""
+FLOW_OF_MASM = frozenset(
+    ["if", "else", "elseif", "endif", "while", "endw", "repeat", "until", "untilcxz", "break", "continue"]
+)
+"""Directives from which MASM makes comparisons and jumps."""
 
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""

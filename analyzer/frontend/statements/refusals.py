@@ -77,13 +77,14 @@ def refused(mnemonic: str, operands: Sequence[Operand], who: str, reason: str = 
 def no_such(mnemonic: str, who: str, reason: str = "") -> str:
     """Message that ``who`` rejects an instruction: it does not exist (with the nearest name), or not with
     such operands, for a ``reason`` if one is known."""
-    if _is_known(mnemonic):
+    if is_known(mnemonic):
         return f"{who} does not accept '{mnemonic}' with such operands{f': {reason}' if reason else ''}."
     hint = _EXTENDS if mnemonic == "movz" else did_you_mean(mnemonic, decoder.mnemonics())
     return f"{who} does not know the instruction '{mnemonic}'{hint or '.'}"
 
 
-def _is_known(mnemonic: str) -> bool:
+def is_known(mnemonic: str) -> bool:
+    """Whether an instruction has this name, in lower case, in some assembler."""
     if mnemonic == "movz":
         return False
     names = {mnemonic, mnemonic[:-1] if mnemonic[-1] in _SUFFIXES else mnemonic}
