@@ -301,7 +301,7 @@ def report_each(
     from cyclelens.analyzer.facts.store import open_store
     from cyclelens.analyzer.insight import absence
     from cyclelens.analyzer.insight.capacities import ChangeError
-    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.confidence import has_unknown_costs
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.choices import Mode
 
@@ -319,7 +319,7 @@ def report_each(
             print(f"== {title_of(region)} ==\n   No figure: {absence.sentence(region.missing)}")
             code = PROBLEMS
         for prediction in region.predictions:
-            if exact and is_lower_bound(prediction):
+            if exact and has_unknown_costs(prediction):
                 print(f"== {title_of(region)} ==\n   {incomparable(prediction)}")
                 code = PROBLEMS
                 continue

@@ -63,7 +63,7 @@ def _number(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.engine.analysis import Analyzer
-    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.confidence import has_unknown_costs
     from cyclelens.analyzer.rewrites.proposal import apply, no_rewrite
     from cyclelens.analyzer.rewrites.search import advise
 
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
             advice = advise(analyzer, text, chosen, analysis.dialect, region)
             if wanted is None:
                 print(f"== {title_of(region)} ==")
-                if is_lower_bound(region.predictions[0]):
+                if has_unknown_costs(region.predictions[0]):
                     print(f"   {incomparable(region.predictions[0])}")
                 elif not advice.fixes:
                     print(f"   {advice.cycles:.2f} cycles/iter; no rewrite that was tried helps")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cyclelens.analyzer.comparisons.predictions import by_name, figure, limits
 from cyclelens.analyzer.comparisons.table import ComparisonTable, Rate, grid
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs, is_lower_bound
 from cyclelens.analyzer.insight.work import Pace, comparable, difference, work_of
-from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
 _UNKNOWN = (
     "The work per iteration is not known for both regions: state it in the markers, "
@@ -14,6 +14,11 @@ _UNKNOWN = (
 )
 
 _NOT_KNOWN = "not known"
+_CYCLES = " cycles"
+_CALLS = (
+    "The called functions are in neither figure: the difference in cycles holds if both regions call the "
+    "same ones as often."
+)
 _UNITS = (
     "Cycles per iteration. 2.0x: half the time; -25 % time: three quarters of it; +100 % time: twice as long."
 )
@@ -38,7 +43,7 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
         paces = [Pace(figure(each), work) for each, work in zip(both, works, strict=True)]
         exact = not any(map(is_lower_bound, both))
         row: list[str | float | None] = [microarchitecture, *(pace.cycles for pace in paces)]
-        row.append((difference(paces[1 - subject], paces[subject]) or "same") if exact else _NOT_KNOWN)
+        row.append(_difference(paces[1 - subject], paces[subject], both))
         row += [Rate(pace.per_unit() or 0.0) if exact else None for pace in paces] if unit else []
         rows.append((*row, *map(limits, both)))
     notes = []
@@ -46,9 +51,20 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
         notes.append(_UNITS)
         notes += [f"{name}: {work}." for name, work in zip(names, works, strict=True) if work]
         notes += [] if both_known else [_UNKNOWN]
+        notes += [_CALLS] if any(str(row[3]).endswith(_CYCLES) for row in rows) else []
     notes += [f"{name}: {region.note}" for name, region in sides if region.note]
     absent = dict.fromkeys(each.reason for region in regions for each in region.missing)
     notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []
     parts = [grid(columns, rows), *notes]
     text = "\n".join(part for part in parts if part)
     return ComparisonTable(title, tuple(columns), tuple(rows), text, {"notes": "\n".join(notes)})
+
+
+def _difference(before: Pace, after: Pace, both: tuple[Prediction, Prediction]) -> str:
+    """The ratio of two figures; between regions that call functions, which no figure counts, the difference
+    in cycles if an iteration of both does the same work."""
+    if not any(map(is_lower_bound, both)):
+        return difference(before, after) or "same"
+    if any(map(has_unknown_costs, both)) or before.work != after.work:
+        return _NOT_KNOWN
+    return f"{after.cycles - before.cycles:+.2f}{_CYCLES}"

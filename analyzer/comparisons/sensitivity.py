@@ -13,7 +13,7 @@ from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, Rate, grid
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
-from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
+from cyclelens.analyzer.insight.confidence import has_unknown_costs, lacking
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, TriedChange, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
@@ -38,7 +38,7 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
         yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     prediction, work = region.predictions[0], work_of(region)
-    if is_lower_bound(prediction):
+    if has_unknown_costs(prediction):
         yield ComparisonTable(title, COLUMNS, text=incomparable(prediction))
         return
     experiment = experiment_with(

@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import named_regions, regions_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.insight import paths, weights
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
@@ -316,7 +316,7 @@ def _cycles(region: RegionAnalysis) -> dict[str, float]:
     return {
         each.microarchitecture: each.cycles_per_iteration
         for each in region.predictions
-        if not is_lower_bound(each)
+        if not has_unknown_costs(each)
     }
 
 

@@ -60,7 +60,7 @@ class RegionQuery(Struct, frozen=True):
     options: ModelOptions
     detail: Detail
     origin: Origin
-    assumed_path: Assumption | None
+    assumed_path: tuple[Assumption, ...]
     """The path through the region that the query is about, if there are several."""
     forks: tuple[int, ...]
     """The instructions after which paths diverge."""
@@ -160,7 +160,7 @@ def answer(workspace: Workspace, query: RegionQuery, cancel: Cancel | None) -> C
         and len(placement.offsets) > 1
         and (latest is not None or len(placement.offsets) * len(code) > _QUICK_BYTES)
     )
-    rest = (detail.causes, detail.alternatives, assumed_path and assumed_path.message, forks)
+    rest = (detail.causes, detail.alternatives, tuple(each.message for each in assumed_path), forks)
     request_key = (*about, placement, hurried, *rest)
     # Port bindings are tried after the first answer, which a user waits for.
     bindings = detail.alternatives and detail.causes and not detail.quick
@@ -241,9 +241,10 @@ def _once(run: Run) -> CachedAnswer | LeftOut:
     prediction = replace(prediction, machine=query.machine)
     if not query.detail.causes or prediction.once is None:
         return CachedAnswer(prediction, ())
-    assumed_path = () if query.assumed_path is None else (query.assumed_path,)
     told = assumptions(prediction, accesses(block.instructions), query.forks)
-    prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *assumed_path, *told))
+    prediction = replace(
+        prediction, assumptions=(one_pass.assumption(prediction.once), *query.assumed_path, *told)
+    )
     return CachedAnswer(prediction, find(prediction))
 
 
@@ -272,8 +273,8 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
     prediction = replace(
         prediction, work=inferred(block.instructions, accessed), data=data_levels(prediction, accessed)
     )
-    assumed = () if run.query.assumed_path is None else (run.query.assumed_path,)
-    return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.query.forks))
+    assumed = assumptions(prediction, accessed, run.query.forks)
+    return replace(prediction, assumptions=run.query.assumed_path + assumed)
 
 
 def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Position, ...]) -> Prediction:

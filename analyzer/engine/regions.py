@@ -17,7 +17,7 @@ from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.insight import absence, paths, wording
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.insight.work import stated
 from cyclelens.analyzer.isa.counted_loop import decoded_end
@@ -177,7 +177,7 @@ def analyse_region(
             if model.name in unable:
                 continue
             assumed_path = (
-                None if through is None else paths.assumption(through, model.name, forks, once=once)
+                () if through is None else tuple(paths.assumptions(through, model.name, forks, once=once))
             )
             query = RegionQuery(
                 region.name, code, simulated, model, loop, placement, latencies, options.target.model,
@@ -221,7 +221,7 @@ def _priced(request: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
     findings = [each for each in region.findings if not each.microarchitecture]
     for prediction in region.predictions:
         own = [each for each in region.findings if each.microarchitecture == prediction.microarchitecture]
-        if own and is_lower_bound(prediction):
+        if own and has_unknown_costs(prediction):
             findings += own
         elif own:
             tried = experiment(

@@ -22,6 +22,7 @@ from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.left_out import listed
 from cyclelens.analyzer.uops.registers import is_simd
 
 ONE_POSITION = "one-position"
@@ -63,6 +64,7 @@ CODES = {
     ONE_PASS: "one pass begins with an empty pipeline and its code in the uop cache",
     CARRIED_ARGUMENTS: "a call of a function finds in its arguments what the call before left there",
     "inner-branch": "the direction of a branch within the region",
+    "not-executed": "no path through the region executes a part of it, such as code behind a loop",
 }
 """Stable code of each kind, and what is assumed."""
 
@@ -74,8 +76,6 @@ _FLOAT_ARITHMETIC = re.compile(
 _CONDITIONAL = r"j(?!mp)|loop"
 _SHORT = 2
 """Most instructions of a loop that consists of one instruction and its end."""
-_NAMED = 3
-"""Most registers or instructions named in a sentence."""
 
 Templates = Sequence[InstructionTemplate]
 
@@ -438,11 +438,3 @@ def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Itera
         price = f"a wrong prediction costs {cost} cycles (mispredicted= adds them)"
         message = f"{what} not taken, and predicted so: {price}."
         yield Assumption("predicted-branches", message, found)
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``, ``a, b, c and others``."""
-    shown = list(names[:_NAMED])
-    if len(names) > _NAMED:
-        shown.append("others")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.insight.assumptions import CARRIED_ARGUMENTS, listed
+from cyclelens.analyzer.insight.assumptions import CARRIED_ARGUMENTS
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.effects import effects
@@ -17,6 +17,7 @@ from cyclelens.analyzer.isa.encoder import encodings
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.uops.left_out import listed
 
 _GENERAL = {"RDI": "EDI", "RSI": "ESI", "RDX": "EDX", "RCX": "ECX", "R8": "R8D", "R9": "R9D"}
 """Registers that hold arguments, with the names of their lower halves: System V ABI for AMD64, 3.2.3. Those

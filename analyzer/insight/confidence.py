@@ -15,12 +15,19 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 
 def is_lower_bound(prediction: Prediction) -> bool:
-    """True if the region takes at least the predicted cycles, but maybe more.
+    """True if the region takes at least the predicted cycles, but maybe more: costs of its own are unknown,
+    or it calls functions, which are not counted."""
+    return has_unknown_costs(prediction) or any(
+        template.instruction.mnemonic == "call" for template in prediction.instructions
+    )
 
-    Reasons: an instruction has no record, its time depends on data and only the least is known, memory
-    or a count decides its time, or the core keeps upper halves of vector registers at an unknown cost.
-    Nothing that needs an exact figure may be computed from such a prediction: no difference, no gain, no
-    budget.
+
+def has_unknown_costs(prediction: Prediction) -> bool:
+    """True if an instruction of the region may cost more than predicted.
+
+    Reasons: it has no record, its time depends on data and only the least is known, memory or a count
+    decides its time, or the core keeps upper halves of vector registers at an unknown cost. No gain may be
+    computed from such a prediction.
     """
     return (
         _lacks_records(prediction)

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.addresses import Access
-from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.hazards.page_aliasing import happens
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
+from cyclelens.analyzer.uops.left_out import listed
 from msgspec.structs import replace
 
 _APART = frozenset({"RIP", "RSP"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Path
@@ -15,6 +15,8 @@ from msgspec.structs import replace
 _MOST_BLOCKS = 200
 """Most blocks of a region for which executions are computed."""
 _NEVER = 1e-9
+_PADDING = r"\s*(?:nop|int3|\.|align\b)"
+"""What assemblers put between functions, and in front of aligned places."""
 _TARGET = r"([\w.$@?]+)\s*$"
 
 Shares = tuple[float | None, ...]
@@ -246,17 +248,39 @@ def _total(parts: Sequence[tuple[float | None, float | None]]) -> float | None:
     return total
 
 
-def assumption(
+def assumptions(
     analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...], *, once: bool = False
-) -> Assumption | None:
-    """Which path the figure of a region is for, and what the others take; None if there is only one.
+) -> Iterator[Assumption]:
+    """Which path the figure of a region is for, with what the others take, and which lines no path executes.
 
     ``forks``: indices of the branching instructions. ``once``: figures are cycles of one pass.
     """
+    if len(analysis.paths) > 1:
+        yield _of_path(analysis, microarchitecture, forks, once=once)
+    if left := _not_executed(analysis):
+        first, last = min(each.first_line for each in left) + 1, max(each.last_line for each in left) + 1
+        what = "iteration" if analysis.branching.is_loop else "path through the region"
+        lines, are = (f"line {first}", "it is") if first == last else (f"lines {first} to {last}", "they are")
+        yield Assumption("not-executed", f"No {what} executes {lines}: {are} not in the figure.")
+
+
+def _not_executed(analysis: BranchingAnalysis) -> list[BlockFigure]:
+    """The blocks of a text that no path executes, without those of NOPs."""
+    branching = analysis.branching
+    executed = {branching.blocks[block] for path in analysis.paths for block in path.blocks}
+    padding = {
+        name
+        for name, end in zip(branching.blocks, branching.jumps, strict=True)
+        if end.address is not None or re.match(_PADDING, end.text)
+    }
+    return [each for each in analysis.blocks if each.name not in executed | padding] if executed else []
+
+
+def _of_path(
+    analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...], *, once: bool
+) -> Assumption:
     unit = "cycles" if once else "cycles/iter"
     branching, paths = analysis.branching, analysis.paths
-    if len(paths) < 2:
-        return None
     assumed = paths[analysis.assumed]
     others = [
         path.cycles[microarchitecture]

@@ -6,7 +6,7 @@ that fit measurements equally well give different figures for a short loop (docs
 
 from __future__ import annotations
 
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs
 from cyclelens.analyzer.insight.hazards import page_aliasing
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -31,7 +31,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
     """The smallest and largest figure of ``block``, whose prediction is ``prediction``, under other binding
     rules and in other steady states; None if none differs by more than five percent. Raises like
     ``simulate``."""
-    if runs.options.port_seed is not None or is_lower_bound(prediction):
+    if runs.options.port_seed is not None or has_unknown_costs(prediction):
         return None
     cycles = prediction.cycles_per_iteration
     found = _under_other_rules(block, prediction, runs) or PortBinding(cycles, cycles)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -186,7 +186,7 @@ def _simulated(
     if len(changed.regions) != 1 or not changed.regions[0].predictions:
         return None
     prediction = carried(primary, changed.regions[0].predictions[0], proposal)
-    if is_lower_bound(prediction) or is_lower_bound(primary):
+    if has_unknown_costs(prediction) or has_unknown_costs(primary):
         return None  # some old or new instruction has no figures
     return prediction if prediction.mode == primary.mode else None
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import has_unknown_costs
 from cyclelens.analyzer.insight.work import work_of, written
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import RegionAnalysis, Work
@@ -105,7 +105,7 @@ def alternatives(
     """Every rewrite of a region, whether it helps or not; then the best ones combined.
 
     Raises ``Cancelled`` once ``cancel`` returns True."""
-    if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
+    if not region.predictions or text.count("\n") >= MAX_LINES or has_unknown_costs(region.predictions[0]):
         return  # the gain over a lower bound is unknown
     left = _MOST
     start = region.predictions[0].shown_cycles

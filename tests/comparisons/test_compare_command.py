@@ -196,3 +196,12 @@ def test_a_strange_revision_is_refused(run: Run, revision: str) -> None:
 def test_nothing_to_compare(run: Run) -> None:
     code, out = run("--region", "gone")
     assert code == 1 and "there is no region 'gone'" in out
+
+
+def test_between_loops_that_call_the_difference_is_in_cycles(run: Run) -> None:
+    text = KERNEL.replace("imul %rax, %rax", "imul %rax, %rax; call work").replace(
+        "    add %rbx, %rbx\n", ".free: call work; dec %r15; jnz .free\n"
+    )
+    _, out = run("--region", "chain", "--with", "free", "--arch", "SKL", text=text)
+    assert "at least 3.00  at least 1.00  +2.00 cycles" in out
+    assert "the difference in cycles holds if both regions call the same ones as often" in out

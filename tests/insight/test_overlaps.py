@@ -89,7 +89,7 @@ def test_many_pointers_are_cut() -> None:
     source = text(f" mov (%rsi), %rax\n{stores} add $8, %rsi")
     (region,) = Analyzer().analyze(source, AnalysisOptions(target=Target(alignment=0))).regions
     assumption = region.predictions[0].assumptions[-1]
-    assert "Accesses through rdi, rcx, rbx and others touch different memory" in assumption.message
+    assert "Accesses through rdi, rcx, rbx and 2 more touch different memory" in assumption.message
 
 
 def test_it_is_left_out_where_only_the_figure_matters() -> None:

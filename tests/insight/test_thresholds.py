@@ -19,7 +19,6 @@ from cyclelens.analyzer.insight import (
     wording,
     work,
 )
-from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.capacities import ChangeError, changed
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.label import _cut
@@ -225,19 +224,6 @@ def test_a_parameter_takes_its_least_and_its_largest_value(field, least, most):
     for value in (least - 1, most + 1):
         with pytest.raises(ChangeError, match=f"from {least} to {most}"):
             changed(core, field, str(value))
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        (["a"], "a"),
-        (["a", "b"], "a and b"),
-        (["a", "b", "c"], "a, b and c"),
-        (["a", "b", "c", "d"], "a, b, c and others"),
-    ],
-)
-def test_three_names_are_listed(names, text):
-    assert listed(names) == text
 
 
 @pytest.mark.parametrize(("room", "text"), [(8, "decoders"), (7, "decode…"), (5, "deco…")])

@@ -2,7 +2,6 @@
 
 import pytest
 from cyclelens.analyzer.insight import vocabulary
-from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.wording import (
     at_positions,
@@ -276,12 +275,3 @@ def test_limits_are_named_or_why_there_is_none():
     assert limits(prediction([template()], bottlenecks=["Dependencies", "Ports"])) == "Dependencies, Ports"
     assert limits(prediction([template()], bottlenecks=["unknown"])) == "none by itself"
     assert limits(prediction([template("vnew xmm0", facts=None)])) == "not known (no figures for vnew)"
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")],
-)
-def test_names_in_a_sentence(names, words):
-    assert listed(names) == words
-    assert listed(["a", "b", "c", "d", "e", "f", "g"]).endswith(" and others")
