@@ -253,9 +253,7 @@ _LOOP_BRANCHES = {
     )
 }
 _NARROWING_CONVERSIONS = {"ZEN4": (r"vcvt(ps2ph|t?pd2u?dq|pd2ps|u?qq2ps)", 28)}
-_CHANGED_WIDTHS = {
-    "ZEN5": r"vcvt(u?dq2pd|t?pd2u?dq|pd2ps|ps2pd|ph2ps|ps2ph|ne2?ps2bf16)",
-}
+_CHANGED_WIDTHS = {"ZEN5": r"vcvt(u?dq2pd|t?pd2u?dq|pd2ps|ps2pd|ph2ps|ps2ph|ne2?ps2bf16)"}
 _CHANGED_WIDTHS_PERCENT = 53
 _TERNARY_LOGIC = {"ZEN4": (31, 116)}
 _LOCKED = {"ZEN4": ((r"xadd|adc|sbb|cmpxchg", 89), (r"xchg", 35), (r".*", 16))}
@@ -271,16 +269,18 @@ _BEYOND_UNITS = {
     "ZEN4": ((r"sha(1|256)msg1", 0.17), (r"push of 16 bits", 0.75)),
     "ZEN5": ((r"(push|pop) of 16 bits", 0.75), (r"xlatb?", 0.33)),
 }
-_JUMPS = (("ICL", 1.8), ("TGL", 1.8), ("RKL", 1.62), ("ZEN", 2.0), ("ZEN+", 2.0), ("ZEN2", 1.4))
-_ELSEWHERE = {core: {"jmp": (core, cycles)} for core, cycles in _JUMPS} | {
-    core: {"leave": ("ADL", 2.0)} for core in ("MTL", "GNR", "ARL", "LNL")
+_JUMPS = {"ICL": 1.8, "TGL": 1.8, "RKL": 1.62, "ADL": 2.08, "ZEN": 2.0, "ZEN+": 2.0, "ZEN2": 1.4}
+_ELSEWHERE = {core: {"jmp": (core, cycles)} for core, cycles in _JUMPS.items()} | {
+    **{core: {"leave": ("ADL", 2.0)} for core in ("GNR", "ARL", "LNL")},
+    "MTL": {"leave": ("ADL", 2.0), "jmp": ("ADL", 2.08)},
+    "ZEN5": dict.fromkeys(("adc", "sbb", "adcx"), ("ZEN5", 0.46)),
+    "IVB": {f"prefetch{hint}": ("IVB", 43.0) for hint in ("nta", "t0", "t1", "t2")},
 }
 _INFERRED_MASKS = frozenset({"ZEN5"})
 _SHORT_LOOPS = {"ZEN3": (1.1, 25)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
-
 _SLOW_DIVISIONS = frozenset({"ZEN", "ZEN+"})
 _OF_DOUBLES = r"v?div[ps]d"
 
@@ -292,8 +292,7 @@ def is_slow_division(mnemonic: str, name: str) -> bool:
 
 
 def is_slowed_gather(mnemonic: str, name: str) -> bool:
-    """True if later microcode of the core makes the instruction slower than its
-    published figures (GATHERS)."""
+    """True if later microcode of the core makes it slower than its published figures (GATHERS)."""
     return name in _SLOWED_GATHERS and _GATHER.fullmatch(mnemonic) is not None
 
 
@@ -405,7 +404,8 @@ def beyond_units(what: str, name: str) -> float:
 
 def throughput_elsewhere(mnemonic: str, name: str) -> tuple[str, float] | None:
     """The nearest core with a published throughput of an instruction without one here, and its cycles.
-    The tables leave out direct jumps: where the model does not limit them, the core itself has theirs."""
+    The tables leave out direct jumps: where the model does not limit them, the core itself has theirs. Those
+    of prefetches on Ivy Bridge are Agner Fog's."""
     return _ELSEWHERE.get(name, {}).get(mnemonic)
 
 

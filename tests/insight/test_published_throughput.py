@@ -42,6 +42,8 @@ def remarks(body: str, core: str) -> list[Assumption]:
         ("rcpps xmm0, [rdi]", 2, "ZEN2", 1.0),
         ("jmp 2f\n2:", 4, "ICL", 1.8),
         ("jmp 2f\n2:", 4, "ZEN2", 1.4),
+        ("jmp 2f\n2:", 4, "ADL", 2.08),
+        ("jmp 2f\n2:", 4, "MTL", 2.08),
     ],
 )
 def test_a_figure_below_the_published_throughput_says_so(
@@ -53,6 +55,14 @@ def test_a_figure_below_the_published_throughput_says_so(
     assert found.values == {"published_cycles": pytest.approx(count * published)}
     assert found.instructions == tuple(range(count))
     assert made.cycles_per_iteration < count * published / 1.1
+
+
+def test_carries_that_are_broken_off_are_published_with_more_cycles_than_units_explain_on_zen_5() -> None:
+    """0.46 cycles each among instructions that break the chain of carries; a chain of them takes one each."""
+    sums = [f"adc {register}, [rsi+{8 * place}]" for place, register in enumerate(("rbx", "rcx", "rdx"))]
+    (found,) = remarks("add rax, [rsi]\n " + "\n ".join(sums), "ZEN5")
+    assert found.values == {"published_cycles": pytest.approx(1.38)}
+    assert remarks("adc rax, rbx\n adc rax, rcx\n adc rax, rdx", "ZEN5") == []
 
 
 def test_loads_of_high_bytes_are_published_with_more_cycles_than_loads_have_on_zen_5() -> None:
