@@ -6,8 +6,9 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind
-from cyclelens.analyzer.uops.memory_renaming import access_bytes, stands_alone, takes_over
+from cyclelens.analyzer.uops.memory_renaming import stands_alone, takes_over
 from cyclelens.analyzer.uops.registers import is_simd
+from cyclelens.analyzer.uops.values import access_bytes
 from msgspec import Struct
 
 _DATA = 5

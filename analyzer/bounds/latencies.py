@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.expansion import FORWARDING_LATENCY
-from cyclelens.analyzer.uops.memory_renaming import access_bytes
+from cyclelens.analyzer.uops.values import access_bytes
 
 Target = Value | tuple[UopKind, int]
 """A result, or the stored data of a memory operand."""

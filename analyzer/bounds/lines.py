@@ -17,7 +17,7 @@ from cyclelens.analyzer.bounds.symbolic import (
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.uops.memory_renaming import access_bytes
+from cyclelens.analyzer.uops.values import access_bytes
 from msgspec import Struct
 
 _LINE = 64

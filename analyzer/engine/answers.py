@@ -9,7 +9,8 @@ from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight import one_pass
 from cyclelens.analyzer.insight.addresses import accesses
-from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
+from cyclelens.analyzer.insight.assumption_codes import ONE_POSITION
+from cyclelens.analyzer.insight.assumptions import assumptions
 from cyclelens.analyzer.insight.calls import carried_arguments
 from cyclelens.analyzer.insight.explain import bare, explain
 from cyclelens.analyzer.insight.findings import find

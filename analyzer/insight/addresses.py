@@ -6,16 +6,20 @@ values, of values loaded or computed since, and of constants.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from math import gcd
 
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.uops.calls import coming_back
-from cyclelens.analyzer.uops.registers import canonical
-from cyclelens.analyzer.uops.values import SUM, ValueRule, value_rule
+from cyclelens.analyzer.uops.registers import canonical, is_simd
+from cyclelens.analyzer.uops.values import SUM, ValueRule, sizes, value_rule
 from msgspec import Struct, field
 
 _MASK = (1 << 64) - 1
+_LINE = 64
+"""Bytes of a cache line."""
 
 
 class LinearValue(Struct, frozen=True):
@@ -127,3 +131,81 @@ def _steps(
 
 def _registers(names: Iterable[str | None]) -> set[str]:
     return {canonical(name) for name in {*names} if name is not None}
+
+
+class Recurring(Struct, frozen=True):
+    """An access that recurs in every iteration."""
+
+    instruction: int
+    offset: int
+    """Bytes from its group's pointer."""
+    step: int
+    """Bytes by which it moves per iteration."""
+    size: int
+    written: bool
+
+
+def line_crossings(
+    instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
+) -> dict[Recurring, float]:
+    """Accesses that cross the end of a cache line wherever their pointers point, and in which share of
+    iterations at the best position.
+
+    ``accessed``: in two iterations. Pointers are assumed to suit the code:
+    vmovups ymm0, [rsi-8]; vaddps ymm0, ymm0, [rsi+8]; add rsi, 32    crosses in every other iteration
+    """
+    found: dict[Recurring, float] = {}
+    for group in _groups(instructions, accessed):
+        if not _all_aligned(group):
+            found |= _fewest(group)
+    return found
+
+
+def _groups(
+    instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
+) -> Iterable[list[Recurring]]:
+    """Accesses at known distances from each other, in each group."""
+    found = defaultdict[tuple[tuple[str, int], ...], list[Recurring]](list)
+    every = sizes([(instructions[each.instruction], each.access) for each in accessed[0]])
+    for now, later, size in zip(accessed[0], accessed[1], every, strict=True):
+        base, index = now.access.base, now.access.index
+        moved = later.address.plus(now.address, -1)
+        if moved.terms or size <= 1 or base in (None, "RIP") or (index and is_simd(index)):
+            continue
+        pointer = tuple(sorted((str(term), factor) for term, factor in now.address.terms.items()))
+        found[pointer].append(
+            Recurring(now.instruction, now.address.constant, moved.constant, size, now.access.written)
+        )
+    return found.values()
+
+
+def _all_aligned(group: Sequence[Recurring]) -> bool:
+    """True if all accesses are aligned to their size where the largest is."""
+    largest = max(group, key=lambda each: each.size)
+    return all(
+        _LINE % each.size == 0
+        and each.step % each.size == 0
+        and (each.offset - largest.offset) % each.size == 0
+        for each in group
+    )
+
+
+def _fewest(group: Sequence[Recurring]) -> dict[Recurring, float]:
+    """The accesses that cross the end of a line, and in which share of iterations, at the best position."""
+    unit = gcd(_LINE, *(each.step for each in group))
+    iterations = _LINE // unit
+    apart = gcd(unit, *(each.offset - group[0].offset for each in group), *(each.size for each in group))
+    best: dict[Recurring, float] = dict.fromkeys(group, 1.0)
+    for start in range(0, _LINE, apart):
+        position = start - group[0].offset
+        crossing = {
+            each: sum(
+                (position + each.offset + turn * each.step) % _LINE + each.size > _LINE
+                for turn in range(iterations)
+            )
+            / iterations
+            for each in group
+        }
+        if sum(crossing.values()) < sum(best.values()):
+            best = crossing
+    return {each: share for each, share in best.items() if share}

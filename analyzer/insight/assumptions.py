@@ -1,8 +1,8 @@
 """Lists the assumptions behind a figure that this region gives reason to doubt.
 
-Every kind has a code and one line in ``CODES``. Kinds that follow from the instructions alone are functions
-listed in ``assumptions``. Other modules add the rest: the position in memory, the path through a region
-(``paths.py``), aliasing accesses (``overlaps.py``).
+Every kind has a code and one line in ``assumption_codes.CODES``. Kinds that follow from the instructions
+alone are functions listed in ``assumptions``. Other modules add the rest: the position in memory, the path
+through a region (``paths.py``), aliasing accesses (``overlaps.py``).
 """
 
 from __future__ import annotations
@@ -11,62 +11,27 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from cyclelens.analyzer.insight.addresses import Access
+from cyclelens.analyzer.insight.addresses import Access, line_crossings
+from cyclelens.analyzer.insight.assumption_codes import LINE_CROSSINGS, ONE_POSITION, WARM_CACHES
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.insight.measured_otherwise import counts_not_zero, differences, published_throughput
+from cyclelens.analyzer.insight.measured_otherwise import (
+    counts_not_zero,
+    differences,
+    owed_constants,
+    published_throughput,
+    same_page,
+)
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
-from cyclelens.analyzer.microarchitectures import caveats, extensions, loop_caveats
+from cyclelens.analyzer.microarchitectures import caveats, extensions, loop_caveats, registry
 from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Assumption, Prediction
+from cyclelens.analyzer.model.units import Role, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.left_out import listed
 from cyclelens.analyzer.uops.registers import is_simd
-
-ONE_POSITION = "one-position"
-ONE_PASS = "one-pass"
-CARRIED_ARGUMENTS = "carried-arguments"
-WARM_CACHES = "warm-caches"
-
-CODES = {
-    "operand-values": "divisions and square roots have fast operands, ENTER on Intel's cores and divisions "
-    "of doubles on ZEN and ZEN+ slow ones",
-    "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
-    "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
-    "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
-    "inferred-latency": "a gather's latency from its mask, inferred from another core, on ZEN5",
-    "half-cycles": "divisions that take half a cycle more and less in turn take their mean, on ZEN3",
-    "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
-    "fastest-state": "a loop of one instruction is in its fastest state, on cores where some were not",
-    "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
-    "slower-conversions": "conversions between widths take the time that their pipes allow, on cores where "
-    "loops took longer",
-    "ternary-logic": "VPTERNLOG takes the published time, on cores where loops took longer",
-    "locked-neighbours": "locked instructions take no longer beside loads and other locked ones, on cores "
-    "where loops took longer",
-    "measured-otherwise": "a loop takes the model's time, on cores where loops of its kind differed by an "
-    "unknown rule",
-    "published-throughput": "instructions take the time of their units, where more cycles are published",
-    "counts-not-zero": "no count of a shift by CL whose flags are read is zero, on cores where that is slow",
-    "older-microcode": "gathers take the time from before the microcode update against Downfall",
-    "no-denormals": "no floating-point value is denormal",
-    "same-address": "accesses at data-dependent addresses touch a different address each time",
-    "no-overlap": "accesses through different pointers touch different memory; "
-    "on a core with 4K aliasing, their lower 12 address bits differ too",
-    "call-not-counted": "a called function takes no time",
-    "predicted-branches": "branches out of the region are not taken, as predicted",
-    WARM_CACHES: "all data are in the first-level cache",
-    "older-meaning": "the core does not know an instruction and runs an older one",
-    "unknown-offset": "the position of the region in memory",
-    ONE_POSITION: "the other positions have the figure of the one that is simulated first",
-    ONE_PASS: "one pass begins with an empty pipeline and its code in the uop cache",
-    CARRIED_ARGUMENTS: "a call of a function finds in its arguments what the call before left there",
-    "inner-branch": "the direction of a branch within the region",
-    "not-executed": "no path through the region executes a part of it, such as code behind a loop",
-}
-"""Stable code of each kind, and what is assumed."""
 
 _DIVISION = re.compile(r"i?div|v?(div|sqrt)[ps][sdh]|f(i?divr?p?|sqrt)")
 _FLOAT_ARITHMETIC = re.compile(
@@ -76,6 +41,8 @@ _FLOAT_ARITHMETIC = re.compile(
 _CONDITIONAL = r"j(?!mp)|loop"
 _SHORT = 2
 """Most instructions of a loop that consists of one instruction and its end."""
+_BEYOND = 1.05
+"""Times the figure from which the cycles of accesses across lines are worth a word."""
 
 Templates = Sequence[InstructionTemplate]
 
@@ -108,6 +75,9 @@ def assumptions(
         _measured_otherwise,
         _published_throughput,
         _counts_not_zero,
+        partial(_line_crossings, accessed=accessed),
+        same_page,
+        owed_constants,
         _older_microcode,
         _no_denormals,
     )
@@ -375,6 +345,33 @@ def _only_writes_target(template: InstructionTemplate) -> bool:
     """True if no result is also an input."""
     read = {operand.canonical for operand in template.register_inputs}
     return all(operand.canonical not in read for operand in template.register_outputs)
+
+
+def _line_crossings(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -> Iterator[Assumption]:
+    """At most one, if the cycles are more than the figure (TWICE_IN_A_UNIT)."""
+    if prediction.mode is Mode.ONCE or any(each.macro_ops is not None for each in prediction.instructions):
+        return
+    crossing = line_crossings(prediction.instructions, accessed)
+    if not crossing:
+        return
+    core = registry.get(prediction.microarchitecture)
+    uses = [
+        (use.units.mask, float(use.uops))
+        for each in prediction.instructions
+        if not each.fused_with_previous
+        for use in each.uses
+    ]
+    loads, stores = (core.units.having(role).mask for role in (Role.LOAD, Role.STORE_DATA))
+    again = [(stores if each.written else loads, share) for each, share in crossing.items()]
+    cycles = unit_cycles([*uses, *again])
+    if cycles > _BEYOND * prediction.cycles_per_iteration:
+        message = (
+            f"No access crosses the end of a cache line. Wherever the pointers point, "
+            f"{sum(crossing.values()):.3g} per iteration do, and need a unit twice: an iteration takes "
+            f"{cycles:.2f} cycles or more."
+        )
+        where = tuple(sorted({each.instruction for each in crossing}))
+        yield Assumption(LINE_CROSSINGS, message, where, {"least_cycles": round(cycles, 2)})
 
 
 def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:

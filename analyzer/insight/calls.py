@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.insight.assumptions import CARRIED_ARGUMENTS
+from cyclelens.analyzer.insight.assumption_codes import CARRIED_ARGUMENTS
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.effects import effects

@@ -1,5 +1,5 @@
-"""Finds loops of kinds that took other times than the figure on a core, by rules that are not known, and
-instructions that were published with more cycles than the figure has."""
+"""Finds loops of kinds that took other times than the figure on a core, by rules that are not known,
+instructions that were published with more cycles than the figure has, and what else a figure cannot know."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.insight import loop_kinds
+from cyclelens.analyzer.insight.assumption_codes import OWED_CONSTANTS, SAME_PAGE
+from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.loop_kinds import Difference
-from cyclelens.analyzer.microarchitectures import caveats, loop_caveats
+from cyclelens.analyzer.microarchitectures import caveats, loop_caveats, registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures
 from cyclelens.analyzer.model.result import Assumption, Prediction
@@ -36,6 +38,8 @@ _BEYOND = 1.1
 """Times the figure from which a published throughput counts."""
 _LEAST = 0.1
 """Cycles beyond the figure: published figures are measurements."""
+_OWED_CYCLES = 2
+"""Cycles by which a shift takes longer whose count is owed a constant (V9)."""
 _DIFFERENT = 0.05
 """Least share of the figure that counts as a difference."""
 
@@ -367,3 +371,68 @@ def _by_cl(template: InstructionTemplate) -> bool:
     instruction = template.instruction
     by_register = bool(instruction.operands) and instruction.operands[-1].register == "CL"
     return by_register and _SHIFTS_BY_CL.fullmatch(instruction.mnemonic) is not None
+
+
+def owed_constants(prediction: Prediction) -> Iterator[Assumption]:
+    """At most one, with the shifts that would lengthen the figure if the code before the loop had left a
+    constant owed to their counts (V9):
+
+    mov rcx, 1                                   before the loop: 3 cycles per iteration; 1 after `mov ecx, 1`
+    shlx rax, rax, rcx
+    """
+    if prediction.mode is not Mode.LOOP:
+        return
+    templates = prediction.instructions
+    if not any(each.offset_registers for each in templates):
+        return
+    written = {output.canonical for each in templates for output in each.register_outputs}
+    kept = {
+        index: names
+        for index, each in enumerate(templates)
+        if (names := [name for name in each.offset_registers if name not in written])
+    }
+    if not kept:
+        return
+    known = dependencies(prediction)
+    chain, figure = float(known.cycles_per_iteration), prediction.cycles_per_iteration
+    longer = {
+        index: chain - float(slack) + _OWED_CYCLES
+        for index in kept
+        if (slack := known.slack[index]) is not None and chain - slack + _OWED_CYCLES > figure + _DIFFERENT
+    }
+    if longer:
+        names = list(dict.fromkeys(name for index in longer for name in kept[index]))
+        most = max(longer.values()) + _OWED_CYCLES * (len(longer) - 1)
+        message = (
+            f"The code before the loop leaves no constant owed to {' and '.join(names)}. After a `mov` or "
+            f"`add` of a small constant with 64 bits, which the renamer carries out, each shift takes "
+            f"{_OWED_CYCLES} cycles more: an iteration takes up to {most:.4g} cycles."
+        )
+        yield Assumption(OWED_CONSTANTS, message, tuple(longer), {"most_cycles": round(most, 2)})
+
+
+def same_page(prediction: Prediction) -> Iterator[Assumption]:
+    """At most one, if the critical chain is nothing but loads that begin with the page of their pointer
+    (OTHER_PAGES)."""
+    if prediction.mode is Mode.ONCE:
+        return
+    chain = [(prediction.instructions[index], cycles) for index, cycles in prediction.chain]
+    found = [index for index, _ in prediction.chain if _adds(prediction.instructions[index])]
+    if not found or not all(each.memory_operands for each, _ in chain):
+        return
+    core = registry.get(prediction.microarchitecture)
+    if core.fast_pointer_chasing and all(cycles < core.load_latency for _, cycles in chain):
+        slower = loop_caveats.OTHER_PAGE_CYCLES
+        message = (
+            f"Pointer and address are on the same page: a load takes {slower} cycles, not "
+            f"{core.load_latency - 1}, if its displacement leads to another one."
+        )
+        yield Assumption(SAME_PAGE, message, tuple(sorted(set(found))), {"other_page_cycles": slower})
+
+
+def _adds(template: InstructionTemplate) -> bool:
+    """True if the address is a register plus a displacement that the core adds late."""
+    return any(
+        each.read and each.base not in (None, "RIP") and not each.index and (each.displacement or 0) > 0
+        for each in template.memory_operands
+    )

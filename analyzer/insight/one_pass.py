@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.insight.assumptions import ONE_PASS
+from cyclelens.analyzer.insight.assumption_codes import ONE_PASS
 from cyclelens.analyzer.insight.dependencies import dependencies_of
 from cyclelens.analyzer.insight.explain import bare, explain, front_end_shares
 from cyclelens.analyzer.insight.runs import Runs

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.assumptions import ONE_POSITION
+from cyclelens.analyzer.insight.assumption_codes import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import Assumption, Position, Prediction

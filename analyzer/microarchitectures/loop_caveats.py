@@ -18,6 +18,20 @@ NESTED_FRAMES = Source(
     "Agner Fog: Instruction tables, Sandy Bridge to Ice Lake: ENTER with level 0 has 12 uops and takes "
     "some 8 cycles, with others 87 and 2 per level; the 92 to 117 at uops.info are those of a nested frame",
 )
+OTHER_PAGES = Source(
+    Certainty.PUBLISHED,
+    "stackoverflow 52351397",
+    "stackoverflow.com/questions/52351397: a load from a pointer plus 8 took 9 cycles on a Core i7-4770K "
+    "where the sum is on another page than the pointer, and 5 with ALU work or a displacement of 4,096",
+)
+OTHER_PAGE_CYCLES = 9
+"""Cycles of a load whose address was begun with the wrong page (OTHER_PAGES)."""
+TWICE_IN_A_UNIT = Source(
+    Certainty.PUBLISHED,
+    "agner.org 627",
+    "agner.org/optimize/blog/read.php?i=627 (2016), Haswell and Skylake: a load across the end of a 64-byte "
+    "line reads two lines and needs both load paths of a cycle; such loads halve the throughput",
+)
 LOOP_KINDS = Source(
     Certainty.MEASURED,
     "kinds of loops on a Zen 4",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, costs, mispredictions, vocabulary, wording, work
-from cyclelens.analyzer.insight.assumptions import WARM_CACHES
+from cyclelens.analyzer.insight.assumption_codes import WARM_CACHES
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import by_line
 from cyclelens.analyzer.isa.meanings import meaning

@@ -31,7 +31,8 @@ from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.ranges import check_core
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.effects import effect_of
-from cyclelens.analyzer.uops.memory_renaming import access_bytes, stands_alone, takes_over
+from cyclelens.analyzer.uops.memory_renaming import stands_alone, takes_over
+from cyclelens.analyzer.uops.values import access_bytes
 from cyclelens.analyzer.uops.op_cache import layout
 from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Original, Sibling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.units import UopKind
-from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess, ValueKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, ValueKind
 from cyclelens.analyzer.uops.registers import is_simd
 
 _EXTENDING = ("movsx", "movsxd")
@@ -42,9 +42,3 @@ def stands_alone(template: InstructionTemplate) -> bool:
         uop.kind is UopKind.STORE_DATA or (uop.kind is UopKind.COMPUTE and {*uop.inputs} - loaded)
         for uop in template.uops
     )
-
-
-def access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
-    """Bytes that a memory operand accesses; 0 if the tables do not say."""
-    operands = template.facts.operands if template.facts is not None else ()
-    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)

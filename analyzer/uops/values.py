@@ -1,11 +1,13 @@
 """The effect of an instruction on the values that addresses are made of: the published rules
 (``symbol_rule``), and the finer ones of the hardware model, which treat every result except a simple sum as
-unknown."""
+unknown. And the size of an access."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
-from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from msgspec import Struct
 
 UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
@@ -84,3 +86,14 @@ def symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tupl
 def symbol_delta(sign: int, instruction: Instruction) -> int:
     """The difference between the results and the first input: the immediate, or 1 if there is none."""
     return sign and sign * (1 if instruction.immediate is None else instruction.immediate)
+
+
+def access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
+    """Bytes that a memory operand accesses; 0 if the tables do not say."""
+    operands = template.facts.operands if template.facts is not None else ()
+    return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)
+
+
+def sizes(accessed: Iterable[tuple[InstructionTemplate, MemoryAccess]]) -> list[int]:
+    """``access_bytes`` of each."""
+    return [access_bytes(template, access) for template, access in accessed]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.insight.addresses import accesses
-from cyclelens.analyzer.insight.assumptions import CODES, assumptions
+from cyclelens.analyzer.insight.assumption_codes import CODES
+from cyclelens.analyzer.insight.assumptions import assumptions
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry

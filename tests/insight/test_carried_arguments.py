@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import calls
-from cyclelens.analyzer.insight.assumptions import CARRIED_ARGUMENTS
+from cyclelens.analyzer.insight.assumption_codes import CARRIED_ARGUMENTS
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.result import Assumption, Prediction

@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.uops.memory_renaming import access_bytes
+from cyclelens.analyzer.uops.values import sizes
 from msgspec import Struct
 
 CODE = "page-aliasing"
@@ -98,10 +98,11 @@ class _Met(Struct, frozen=True):
 def _moving(templates: tuple[InstructionTemplate, ...]) -> list[_Moving]:
     first, second = accesses(templates)
     found = []
-    for place, (now, later) in enumerate(zip(first, second, strict=True)):
+    every = sizes([(templates[each.instruction], each.access) for each in first])
+    for place, (now, later, size) in enumerate(zip(first, second, every, strict=True)):
         moved = later.address.plus(now.address, -1)
         step = None if moved.terms else moved.constant
-        found.append(_Moving(place, now, step, access_bytes(templates[now.instruction], now.access)))
+        found.append(_Moving(place, now, step, size))
     return found
 
 

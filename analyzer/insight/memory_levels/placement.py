@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.byte_sizes import parse_size, written_size
-from cyclelens.analyzer.insight.assumptions import WARM_CACHES
+from cyclelens.analyzer.insight.assumption_codes import WARM_CACHES
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.memory_levels.ecm import cycles
 from cyclelens.analyzer.insight.memory_levels.streams import in_core, levels_in_use
