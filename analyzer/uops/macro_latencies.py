@@ -30,7 +30,7 @@ def latencies_of(
     if subject.mnemonic in SHIFTS or subject.mnemonic in DOUBLE_SHIFTS:
         flags = []  # M13
     starts += flags
-    if subject.mnemonic == "sbb" and len(set(subject.registers)) == 1:
+    if subject.mnemonic == "sbb" and len(subject.registers) > 1 and len(set(subject.registers)) == 1:
         starts = flags
     starts += [("mem", k, value) for k, value in loaded.items()]
     load = subject.rules.vector_load_latency if subject.vector else subject.rules.load_latency
