@@ -176,11 +176,6 @@ EXAMPLES = {
     "failed-forwarding": (LOOP.format(IN_PIECES), "ZEN5", "loop"),
     "false-renaming": (LOOP.format("    mov %rax, (%rsi)\n    mov 2048(%rsi), %rbx\n"), "ZEN5", "loop"),
     "page-aliasing": (LOOP.format("    mov %rax, (%rsi)\n    mov 4096(%rsi), %rbx\n"), "SKL", "loop"),
-    "line-crossing": (
-        LOOP.format("    movups %xmm0, (%rdi)\n    movups %xmm0, 8(%rdi)\n    add $16, %rdi\n"),
-        "SKL",
-        "loop",
-    ),
     "crowded-window": (LOOP.format("    nopl 0(%rax)\n" * 12), "ZEN5", "loop"),
     "partial-word-store": (LOOP.format("    mov %al, (%rdi)\n    mov %eax, 32(%rdi)\n"), "ZEN3", "loop"),
     "split-by-index": (LOOP.format("    cmp (%rsi,%rcx), %rax\n"), "ZEN3", "loop"),
