@@ -6,6 +6,7 @@ values, of values loaded or computed since, and of constants.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
@@ -20,6 +21,8 @@ from msgspec import Struct, field
 _MASK = (1 << 64) - 1
 _LINE = 64
 """Bytes of a cache line."""
+_WHOLE_LINE = r"prefetch|cl(?:flush|wb|demote|zero)"
+"""Instructions that name the line in which their address lies."""
 
 
 class LinearValue(Struct, frozen=True):
@@ -171,6 +174,8 @@ def _groups(
         base, index = now.access.base, now.access.index
         moved = later.address.plus(now.address, -1)
         if moved.terms or size <= 1 or base in (None, "RIP") or (index and is_simd(index)):
+            continue
+        if re.match(_WHOLE_LINE, instructions[now.instruction].instruction.mnemonic):
             continue
         pointer = tuple(sorted((str(term), factor) for term, factor in now.address.terms.items()))
         found[pointer].append(

@@ -42,6 +42,8 @@ def test_loads_that_must_cross_lines_are_named_with_their_cycles() -> None:
         "vmovups ymm0, [rsi+48]\n vmovups ymm1, [rdi+16]\n vmovups ymm2, [rdx]\n add rsi, 32",
         "mov eax, [rsi-4]\n mov ebx, [rsi]\n mov ecx, [rsi+4]\n add rsi, 4",
         "mov rax, [rsp+4]\n mov rbx, [rsp+12]\n mov rcx, [rsp+20]",
+        # A prefetch fetches one line.
+        "add rax, [rsi]\n add rbx, [rsi+8]\n add rcx, [rsi+16]\n prefetcht0 [rsi+256]\n add rsi, 32",
         # They wait for VMULPS.
         "vmovdqu ymm0, [rsi+1]\n vmovdqu ymm1, [rsi]\n vmulps ymm2, ymm2, ymm0\n add rsi, 32",
     ],
