@@ -6,12 +6,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from cyclelens.analyzer.insight.loop_features import (
+    AT_ONCE,
+    COUNTER,
+    DEPENDENT,
+    GROUP,
+    Difference,
+    is_vector,
+    named,
+    operations,
+    waits,
+)
 from cyclelens.analyzer.microarchitectures import loop_caveats
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
 from cyclelens.analyzer.uops.registers import is_general_purpose, is_simd
-from msgspec import Struct
 
 _MULTIPLICATIONS = re.compile(r"imul|mulx?|pdep|pext|crc32")
 _TRANSFERS_OUT = re.compile(r"v?mov[dq]|v?pmovmskb|v?movmskp[sd]|v?pextr[bwdq]|v?cvtt?s[sd]2si")
@@ -23,8 +33,6 @@ _TRANSFERS_IN = re.compile(r"v?mov[dq]|v?pinsr[bwdq]|v?cvtsi2s[sd]")
 _EXCHANGES = ("xchg", "xadd")
 _X87_WITH_MEMORY = re.compile(r"fi?(add|subr?|mul|divr?|com)p?")
 _SEGMENTS = frozenset(("CS", "DS", "ES", "FS", "GS", "SS"))
-_DEPENDENT = 0.95
-"""Share of the figure from which dependencies explain it."""
 _BUSY = 0.8
 """Share of the time for which the units of chained multiplications are busy from which they were slower."""
 _FULL = 3
@@ -33,12 +41,8 @@ _UNEXPLAINED = 1.05
 """Times the largest bound from which a figure depends on the units that operations are bound to."""
 _LEAST_CHAIN = 0.8
 """Share of such a figure that its chain has at least."""
-_COUNTER = 1.0
-"""Cycles of the chain of a loop's counter."""
 _FEWEST_OTHERS = 4
 """Operations beside one multiplication, the loop's branch included, that need its unit too."""
-_AT_ONCE = 4
-"""Operations of integers, or of vectors, that begin per cycle."""
 _SHORT = 1.3
 """Most cycles of a loop that was seen to wait because of its stores."""
 _LONG = 3
@@ -47,22 +51,10 @@ _WORD = 16
 _PAIR = 2
 """Units of shifts and bit operations, one of which multiplies."""
 _CARRY = "C"
-_GROUP = 6
-"""Macro-ops that are dispatched in a cycle."""
 _ACCESSES = 4
 """Accesses of such a group that take turns on three units."""
 _STORES_READ = 3
 """Stores of which one is read leave singly."""
-
-
-class Difference(Struct, frozen=True):
-    """What loops of a kind took beyond the figure, or below it."""
-
-    instructions: tuple[int, ...]
-    kind: str
-    """The beginning of a sentence: which loops they are."""
-    cycles: float
-    """Cycles per iteration beyond the figure; negative below it."""
 
 
 def of_loop(prediction: Prediction) -> Iterator[Difference]:
@@ -71,38 +63,20 @@ def of_loop(prediction: Prediction) -> Iterator[Difference]:
         yield from kind(prediction)
 
 
-def _waits(prediction: Prediction) -> bool:
-    """True if dependencies explain the figure, other than that of the loop's counter."""
-    figure = prediction.cycles_per_iteration
-    return prediction.bounds.get("Dependencies", 0.0) >= _DEPENDENT * figure > _COUNTER
-
-
-def _operations(template: InstructionTemplate) -> int:
-    return sum(uop.kind is UopKind.COMPUTE and uop.units.mask != 0 for uop in template.uops)
-
-
-def _is_vector(template: InstructionTemplate) -> bool:
-    return any(is_simd(each.name) for each in (*template.register_inputs, *template.register_outputs))
-
-
-def _named(instructions: Sequence[InstructionTemplate], pattern: re.Pattern[str]) -> list[int]:
-    return [i for i, each in enumerate(instructions) if pattern.fullmatch(each.instruction.mnemonic)]
-
-
 def _multiplications(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
-    found = _named(instructions, _MULTIPLICATIONS)
+    found = named(instructions, _MULTIPLICATIONS)
     others = sum(
-        0 if i in found or _is_vector(each) else _operations(each) for i, each in enumerate(instructions)
+        0 if i in found or is_vector(each) else operations(each) for i, each in enumerate(instructions)
     )
     near = prediction.cycles_per_iteration < max(2 * len(found), 1)
     many = others >= max(_FEWEST_OTHERS, 2 * len(found)) or _beside_multiplications(instructions, found) > 1
-    if found and near and many and not _waits(prediction):
+    if found and near and many and not waits(prediction):
         more = loop_caveats.MULTIPLICATION_CYCLES * len(found)
         yield Difference(tuple(found), "with multiplications beside other operations of integers", more)
     chain = tuple(i for i, _ in prediction.chain if i in found)
     busy = len(found) + _beside_multiplications(instructions, found)
-    if chain and busy >= _BUSY * 2 * prediction.cycles_per_iteration and _waits(prediction):
+    if chain and busy >= _BUSY * 2 * prediction.cycles_per_iteration and waits(prediction):
         more = loop_caveats.CHAINED_MULTIPLICATION_CYCLES
         yield Difference(chain, "in which a chain of multiplications has many others on its units", more)
 
@@ -125,14 +99,14 @@ def _transfers_in(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
     found = [
         i
-        for i in _named(instructions, _TRANSFERS_IN)
+        for i in named(instructions, _TRANSFERS_IN)
         if any(is_general_purpose(each.name) for each in instructions[i].register_inputs)
         and any(is_simd(each.name) for each in instructions[i].register_outputs)
     ]
-    others = sum(len(each.uops) for i, each in enumerate(instructions) if i not in found and _is_vector(each))
-    if not found or _waits(prediction):
+    others = sum(len(each.uops) for i, each in enumerate(instructions) if i not in found and is_vector(each))
+    if not found or waits(prediction):
         return
-    converted = [i for i in _named(instructions, _CONVERSIONS_IN) if i in found]
+    converted = [i for i in named(instructions, _CONVERSIONS_IN) if i in found]
     if others > 1:
         more = loop_caveats.TRANSFER_CYCLES * len(found)
         yield Difference(tuple(found), "with transfers from general registers beside vectors", more)
@@ -146,13 +120,13 @@ def _transfers_out(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
     found = [
         i
-        for i in _named(instructions, _TRANSFERS_OUT)
+        for i in named(instructions, _TRANSFERS_OUT)
         if not instructions[i].memory_operands
         and any(is_general_purpose(each.name) for each in instructions[i].register_outputs)
     ]
-    others = sum(_operations(each) for i, each in enumerate(instructions) if not _is_vector(each))
+    others = sum(operations(each) for i, each in enumerate(instructions) if not is_vector(each))
     near = prediction.cycles_per_iteration < loop_caveats.TRANSFER_OUT_NEAR * len(found)
-    if near and others > 1 and not _waits(prediction):
+    if near and others > 1 and not waits(prediction):
         more = loop_caveats.TRANSFER_OUT_CYCLES * len(found)
         yield Difference(tuple(found), "with transfers to general registers beside few operations", more)
 
@@ -163,17 +137,17 @@ def _to_flags(prediction: Prediction) -> Iterator[Difference]:
         i for i, each in enumerate(instructions) if any(uop.traits & Trait.TO_FLAGS for uop in each.uops)
     ]
     near = prediction.cycles_per_iteration < 2 * len(found)
-    if near and not _waits(prediction) and any(i not in found for i in range(len(instructions))):
+    if near and not waits(prediction) and any(i not in found for i in range(len(instructions))):
         more = loop_caveats.TO_FLAGS_CYCLES * len(found)
         yield Difference(tuple(found), "with comparisons of vectors that set flags", more)
 
 
 def _read_chains(prediction: Prediction) -> Iterator[Difference]:
     """A chain of long vector operations that another operation reads, beside a third one."""
-    if not _waits(prediction):
+    if not waits(prediction):
         return
     instructions = prediction.instructions
-    vectors = [i for i, each in enumerate(instructions) if _is_vector(each) and _operations(each)]
+    vectors = [i for i, each in enumerate(instructions) if is_vector(each) and operations(each)]
     chain = [i for i, cycles in prediction.chain if i in vectors and cycles >= _LONG]
     made = {each.canonical for i in chain for each in instructions[i].register_outputs}
     readers = [
@@ -193,17 +167,17 @@ def _own_chains(prediction: Prediction) -> Iterator[Difference]:
     """Short vector operations on their own result, beside longer ones that occupy most pipes, so that their
     chain alone does not explain the figure."""
     instructions, figure = prediction.instructions, prediction.cycles_per_iteration
-    vectors = {i: each for i, each in enumerate(instructions) if _is_vector(each) and _operations(each)}
+    vectors = {i: each for i, each in enumerate(instructions) if is_vector(each) and operations(each)}
     most = {i: max(cycles for uop in each.uops for _, cycles in uop.outputs) for i, each in vectors.items()}
     found = [
         i
         for i, each in vectors.items()
         if most[i] < _LONG
-        and most[i] < _DEPENDENT * figure <= 2 * most[i]
+        and most[i] < DEPENDENT * figure <= 2 * most[i]
         and {r.canonical for r in each.register_inputs} & {r.canonical for r in each.register_outputs}
     ]
     longer = [i for i in vectors if found and most[i] > min(most[each] for each in found)]
-    full = sum(map(_operations, vectors.values())) >= _FULL * figure
+    full = sum(map(operations, vectors.values())) >= _FULL * figure
     if found and len(longer) > 1 and full:
         more = loop_caveats.OWN_CHAIN_CYCLES
         yield Difference(tuple(found), "with short vector operations on their own results", more)
@@ -211,9 +185,11 @@ def _own_chains(prediction: Prediction) -> Iterator[Difference]:
 
 def _crossing(prediction: Prediction) -> Iterator[Difference]:
     instructions = prediction.instructions
-    found = _named(instructions, _CROSSING)
-    operations = sum(_operations(each) for each in instructions if _is_vector(each))
-    full = operations >= _AT_ONCE * _DEPENDENT * prediction.cycles_per_iteration
+    found = named(instructions, _CROSSING)
+    full = (
+        sum(operations(each) for each in instructions if is_vector(each))
+        >= AT_ONCE * DEPENDENT * prediction.cycles_per_iteration
+    )
     if found and full and not all(i in found for i in range(len(instructions))):
         kind = "with operations across lanes among others that occupy all pipes"
         yield Difference(tuple(found), kind, loop_caveats.CROSSING_CYCLES)
@@ -227,7 +203,7 @@ def _narrow_exchanges(prediction: Prediction) -> Iterator[Difference]:
         and not each.memory_operands
         and any(output.width <= _WORD for output in each.register_outputs)
     ]
-    if found and prediction.cycles_per_iteration > _COUNTER and not _waits(prediction):
+    if found and prediction.cycles_per_iteration > COUNTER and not waits(prediction):
         kind = "that exchange parts of registers"
         yield Difference(tuple(found), kind, loop_caveats.NARROW_EXCHANGE_CYCLES)
 
@@ -248,10 +224,10 @@ def _segments(prediction: Prediction) -> Iterator[Difference]:
 def _x87_with_memory(prediction: Prediction) -> Iterator[Difference]:
     found = [
         i
-        for i in _named(prediction.instructions, _X87_WITH_MEMORY)
+        for i in named(prediction.instructions, _X87_WITH_MEMORY)
         if prediction.instructions[i].memory_operands
     ]
-    if found and not _waits(prediction):
+    if found and not waits(prediction):
         more = loop_caveats.X87_MEMORY_CYCLES * len(found)
         yield Difference(tuple(found), "with x87 operations on memory", more)
 
@@ -259,13 +235,13 @@ def _x87_with_memory(prediction: Prediction) -> Iterator[Difference]:
 def _products(prediction: Prediction) -> Iterator[Difference]:
     """Products in two registers. ``loop-branch`` says it of MUL."""
     instructions, figure = prediction.instructions, prediction.cycles_per_iteration
-    found = [i for i in _named(instructions, _PRODUCTS) if len(instructions[i].register_outputs) > 1]
+    found = [i for i in named(instructions, _PRODUCTS) if len(instructions[i].register_outputs) > 1]
     words = [i for i in found if all(each.width == _WORD for each in instructions[i].register_outputs)]
     wide = [i for i in found if i not in words and instructions[i].instruction.mnemonic == "imul"]
-    if words and not _waits(prediction):
+    if words and not waits(prediction):
         more = loop_caveats.WORD_PRODUCT_CYCLES * len(words)
         yield Difference(tuple(words), "with products of words in two registers", more)
-    if wide and figure < 2 * len(wide) and not _waits(prediction):
+    if wide and figure < 2 * len(wide) and not waits(prediction):
         more = loop_caveats.WIDE_PRODUCT_CYCLES * len(wide)
         yield Difference(tuple(wide), "with products in two registers", more)
 
@@ -273,9 +249,9 @@ def _products(prediction: Prediction) -> Iterator[Difference]:
 def _rotations(prediction: Prediction) -> Iterator[Difference]:
     """RCL and RCR by more than one place, in a chain through the carry."""
     instructions = prediction.instructions
-    found = [i for i in _named(instructions, _ROTATIONS) if len(instructions[i].uops) > _ACCESSES]
+    found = [i for i in named(instructions, _ROTATIONS) if len(instructions[i].uops) > _ACCESSES]
     beside = [each for i, each in enumerate(instructions) if i not in found]
-    if found and _waits(prediction) and any(_CARRY in each.flag_inputs for each in beside):
+    if found and waits(prediction) and any(_CARRY in each.flag_inputs for each in beside):
         more = loop_caveats.ROTATION_CYCLES * len(found)
         yield Difference(tuple(found), "with rotations through the carry that others read", more)
 
@@ -285,7 +261,7 @@ def _changes_beside_loads(prediction: Prediction) -> Iterator[Difference]:
     accesses = [(i, access) for i, each in enumerate(instructions) for access in each.memory_operands]
     found = [i for i, each in accesses if each.read and each.written]
     loads = sum(not each.written for _, each in accesses)
-    if found and loads and len(accesses) >= 2 * prediction.cycles_per_iteration and not _waits(prediction):
+    if found and loads and len(accesses) >= 2 * prediction.cycles_per_iteration and not waits(prediction):
         more = loop_caveats.CHANGE_CYCLES * len(found)
         yield Difference(tuple(found), "with words changed in memory beside loads", more)
 
@@ -296,8 +272,8 @@ def _waiting_chain(prediction: Prediction) -> Iterator[Difference]:
     chain = tuple(i for i, _ in prediction.chain)
     # Stores have limits of their own.
     stores = any(access.written for each in prediction.instructions for access in each.memory_operands)
-    integers = not (stores or any(_is_vector(prediction.instructions[i]) for i in chain))
-    depends = _COUNTER < bounds.get("Dependencies", 0.0) >= _LEAST_CHAIN * figure
+    integers = not (stores or any(is_vector(prediction.instructions[i]) for i in chain))
+    depends = COUNTER < bounds.get("Dependencies", 0.0) >= _LEAST_CHAIN * figure
     if chain and integers and depends and figure > _UNEXPLAINED * max(bounds.values()):
         more = loop_caveats.WAITING_CHAIN_CYCLES
         yield Difference(chain, "in which a chain of operations of integers waits for units", more)
@@ -307,15 +283,10 @@ def _one_group(prediction: Prediction) -> Iterator[Difference]:
     """A loop that is dispatched in one cycle, with four accesses and an operation of integers."""
     instructions, figure = prediction.instructions, prediction.cycles_per_iteration
     accesses = [i for i, each in enumerate(instructions) for _ in each.memory_operands]
-    whole = sum(each.retire_slots for each in instructions) == _GROUP
-    executed = [each for each in instructions if not (_is_vector(each) or each.eliminable_move)]
-    operations = sum(map(_operations, executed))
-    if (
-        whole
-        and len(accesses) == _ACCESSES
-        and operations > 1
-        and figure < _SHORT + loop_caveats.GROUP_CYCLES
-    ):
+    whole = sum(each.retire_slots for each in instructions) == GROUP
+    executed = [each for each in instructions if not (is_vector(each) or each.eliminable_move)]
+    count = sum(map(operations, executed))
+    if whole and len(accesses) == _ACCESSES and count > 1 and figure < _SHORT + loop_caveats.GROUP_CYCLES:
         kind = "of six macro-ops with four accesses to memory and an operation of integers"
         yield Difference(tuple(dict.fromkeys(accesses)), kind, loop_caveats.GROUP_CYCLES)
 
@@ -327,7 +298,7 @@ def _read_stores(prediction: Prediction) -> Iterator[Difference]:
     stores = [
         i for i, each in enumerate(instructions) if any(access.written for access in each.memory_operands)
     ]
-    pushes, pops = (_named(instructions, re.compile(name)) for name in ("push", "pop"))
+    pushes, pops = (named(instructions, re.compile(name)) for name in ("push", "pop"))
     read = min(len(pushes), len(pops))
     more = len(stores) - prediction.cycles_per_iteration
     if read and _STORES_READ * read >= len(stores) and more > 0:
@@ -337,12 +308,12 @@ def _read_stores(prediction: Prediction) -> Iterator[Difference]:
 def _short_with_stores(prediction: Prediction) -> Iterator[Difference]:
     """A short loop with stores of integers and loads, or with operations that occupy all ALUs."""
     instructions, figure = prediction.instructions, prediction.cycles_per_iteration
-    if figure > _SHORT or any(map(_is_vector, instructions)):
+    if figure > _SHORT or any(map(is_vector, instructions)):
         return
     accesses = [(i, access) for i, each in enumerate(instructions) for access in each.memory_operands]
     stores = tuple(dict.fromkeys(i for i, access in accesses if access.written))
     loads = any(access.read for _, access in accesses)
-    full = sum(map(_operations, instructions)) >= _AT_ONCE * _DEPENDENT * figure
+    full = sum(map(operations, instructions)) >= AT_ONCE * DEPENDENT * figure
     if stores and (loads or full):
         yield Difference(stores, "of few cycles with stores", loop_caveats.SHORT_LOOP_CYCLES)
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cyclelens.analyzer.insight import loop_kinds
+from cyclelens.analyzer.insight import access_kinds, loop_kinds
 from cyclelens.analyzer.insight.assumption_codes import OWED_CONSTANTS, SAME_PAGE
 from cyclelens.analyzer.insight.dependencies import dependencies
-from cyclelens.analyzer.insight.loop_kinds import Difference
+from cyclelens.analyzer.insight.loop_features import Difference
 from cyclelens.analyzer.microarchitectures import caveats, loop_caveats, registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.facts import Figures
@@ -58,13 +58,14 @@ class Faster(Struct, frozen=True):
 
 
 def differences(prediction: Prediction) -> Iterator[Difference]:
-    """The kinds that a loop belongs to, of those measured on its core."""
+    """The kinds that a loop belongs to, of those measured on its core. The widest kinds count where no other
+    does."""
     yield from _across_lanes(prediction)
     yield from _beyond_units(prediction)
     if prediction.mode is Mode.LOOP and caveats.measured_otherwise(prediction.microarchitecture):
-        for kind in _KINDS:
-            yield from kind(prediction)
-        yield from loop_kinds.of_loop(prediction)
+        found = [each for kind in _KINDS for each in kind(prediction)]
+        found += loop_kinds.of_loop(prediction)
+        yield from found or access_kinds.of_loop(prediction)
 
 
 def _across_lanes(prediction: Prediction) -> Iterator[Difference]:

@@ -95,6 +95,34 @@ def differences(made: Prediction) -> list[float]:
         ("sub rsi, [rdi+64]; mov [rdi+64], r8; add r11, 1; or r10, rdx", 1.26),
         ("add r11, r9; sub [rdi+8], rdx; mov rbx, [rdi+32]", 1.15),
         ("mov [rdi+192], rdx; sub rdx, rax; cmp rbx, rsi; movsxd r8, edx", 1.15),
+        ("mov rcx, [rdi]; add rdi, 8; add rdx, rcx", 1.19),
+        ("mov rcx, [rdi]; mov rax, [rsi]; add rdi, 8; add rdx, rcx", 1.47),
+        ("movzx ecx, byte ptr [rdi]; add rdi, 1; add edx, ecx; add eax, edx", 1.38),
+        ("mov rcx, [rdi]; add rdi, 8; test rcx, rcx", 1.19),
+        (
+            "mov r9, [rsi+rax*8]; shlx r8, r9, rcx; or r8, r10; shrx r10, r9, r11; mov [rdi+rax*8], r8; "
+            "inc rax",
+            1.87,
+        ),
+        (
+            "movzx eax, byte ptr [rsi+r8]; mov byte ptr [rdi+2*r8], al; movzx eax, byte ptr [rdx+r8]; "
+            "mov byte ptr [rdi+2*r8+1], al; inc r8",
+            1.50,
+        ),
+        ("vmovups zmm0, [rdi+8]; lea rax, [rbx+1]", 1.50),
+        ("vmovups zmm0, [rdi+8]; vmovups zmm1, [rdi+72]; vmovups zmm2, [rdi+136]", 4.51),
+        ("vmovups [rdi+8], zmm0", 3.00),
+        (
+            "push rdx; pop r8; vmovups xmm0, [rcx+8]; cmp dword ptr [rdi+64], 5; movzx edx, byte ptr [rcx]",
+            1.84,
+        ),
+        (
+            "vpaddq ymm7, ymm0, ymm1; vpsrlq ymm8, ymm7, 30; vpxor ymm7, ymm8, ymm7; vpmuludq ymm8, "
+            "ymm7, ymm2; vpsrlq ymm9, ymm7, 32; vpmuludq ymm9, ymm9, ymm3; vpaddq ymm8, ymm8, ymm9; "
+            "vpsllq ymm8, ymm8, 32; vpmuludq ymm7, ymm7, ymm3; vpaddq ymm7, ymm8, ymm7; vpsrlq ymm8, "
+            "ymm7, 27; vpxor ymm7, ymm8, ymm7",
+            3.49,
+        ),
     ],
 )
 def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) -> None:
@@ -139,6 +167,14 @@ def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) 
         ("push rbx; pop rax; mov [rdi+16], r9", 2.00),
         ("mov [rdi+16], r9; add rax, 1", 1.00),
         ("mov rax, [rdi]; add rdx, 1; add rsi, 1", 1.00),
+        ("mov rcx, [rdi]; add rdi, 8; add rdx, rax", 1.00),
+        ("mov rcx, [rsi]; add rdi, 8; add rdx, rcx", 1.00),
+        ("mov rcx, [rdi]; imul rax, rax; add rdi, 8; add rdx, rcx", 3.00),
+        ("vmovups zmm0, [rdi+64]; lea rax, [rbx+1]", 1.00),
+        ("vmovups [rdi+64], zmm0", 2.00),
+        ("push rdx; pop r8; vmovups xmm0, [rcx+8]", 1.00),
+        ("vpaddd ymm0, ymm1, ymm2; vpaddd ymm3, ymm1, ymm2; vpaddd ymm4, ymm1, ymm2", 1.00),
+        ("vpaddd zmm0, zmm1, zmm2; vpaddd zmm3, zmm1, zmm2; vpaddd zmm4, zmm1, zmm2", 1.50),
     ],
 )
 def test_loops_beside_them_say_nothing(body: str, measured: float) -> None:
