@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ICE_LAKE, TIGER_LAKE
 from cyclelens.analyzer.microarchitectures.literature import (
-    FITTED,
     FREE_REGISTERS,
     INTEL_MANUAL,
+    SPLIT_STORES,
     TRANSFERS,
     UICA,
     UOPS_INFO,
@@ -97,7 +97,7 @@ _ICE_LAKE = Microarchitecture(
             TRANSFERS: "transfer_excess",
             _STORED_VALUES: "stores_wait_for_data policies.memory_renaming",
             same_as("Skylake"): "misprediction_penalty",
-            FITTED: "failed_forwarding_cycles",
+            SPLIT_STORES: "failed_forwarding_cycles",
             UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
             INTEL_MANUAL: "load_buffer_size store_buffer_size",
             FREE_REGISTERS: "integer_registers vector_registers",
@@ -137,7 +137,7 @@ _ICE_LAKE = Microarchitecture(
     transfer_excess=1,
     fast_pointer_chasing=False,
     upper_halves=UpperHalfRule.MERGED,
-    failed_forwarding_cycles=12,
+    failed_forwarding_cycles=16,
     misprediction_penalty=16.5,
     load_buffer_size=128,
     store_buffer_size=72,

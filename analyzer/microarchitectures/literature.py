@@ -70,6 +70,13 @@ MISPREDICTION_SKYLAKE = Source(
     "7-cpu.com, Skylake: 16.5 cycles for code in the uop cache, 19 to 20 for other code; Agner Fog measured "
     "15 to 20",
 )
+SPLIT_STORES = Source(
+    Certainty.PUBLISHED,
+    "gist bc9af3a0",
+    "Travis Downs, gist.github.com/travisdowns/bc9af3a0aaca5399824cf182f85b9e9c: two stores of 8 bytes and a "
+    "load of 16 take 17.0, 14.0, 21.0, 14.9 and 17.0 cycles on an Ice Lake, Skylake, Zen 2, Haswell and "
+    "Sandy Bridge",
+)
 FITTED = Source(Certainty.INFERRED, "fitted", "Fitted to measured blocks (docs/accuracy.md)")
 FREE_REGISTERS = Source(
     Certainty.INFERRED,

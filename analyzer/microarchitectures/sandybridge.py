@@ -32,6 +32,7 @@ from cyclelens.analyzer.microarchitectures.instruction_sets import INTEL, IVY_BR
 from cyclelens.analyzer.microarchitectures.literature import (
     FITTED,
     MISPREDICTION_SANDY_BRIDGE,
+    SPLIT_STORES,
     UFS,
     UICA,
     UOPS_INFO,
@@ -62,7 +63,8 @@ _SANDY_BRIDGE = Microarchitecture(
         {
             UOPS_INFO: "load_latency vector_load_latency",
             MISPREDICTION_SANDY_BRIDGE: "misprediction_penalty",
-            FITTED: "failed_forwarding_cycles policies.hardware_binding",
+            SPLIT_STORES: "failed_forwarding_cycles",
+            FITTED: "policies.hardware_binding",
             UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
             UFS: "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
             "vector_registers all_registers",
@@ -100,7 +102,7 @@ _SANDY_BRIDGE = Microarchitecture(
     fast_pointer_chasing=True,
     upper_halves=UpperHalfRule.PUT_ASIDE,
     upper_half_switch_cycles=70,
-    failed_forwarding_cycles=13,
+    failed_forwarding_cycles=15,
     misprediction_penalty=15,
     load_buffer_size=64,
     load_matrix_size=32,
@@ -118,10 +120,15 @@ MODELS = (
         name="IVB",
         title="Ivy Bridge",
         products="Core 3rd generation, Xeon E5 v2",
-        sources={UICA: "idq_size", UFS: "integer_registers vector_registers all_registers"},
+        sources={
+            UICA: "idq_size",
+            UFS: "integer_registers vector_registers all_registers",
+            FITTED: "failed_forwarding_cycles",
+        },
         facts_name="IVB",
         extensions=IVY_BRIDGE,
         idq_size=56,
+        failed_forwarding_cycles=13,
         integer_registers=130,
         vector_registers=113,
         all_registers=165,

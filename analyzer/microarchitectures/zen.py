@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN, ZEN_2
-from cyclelens.analyzer.microarchitectures.literature import TRANSFERS
+from cyclelens.analyzer.microarchitectures.literature import SPLIT_STORES, TRANSFERS
 from cyclelens.analyzer.model.microarchitecture import (
     UNLIMITED,
     Maker,
@@ -167,7 +167,8 @@ _ZEN_2 = Microarchitecture(
             _UNKNOWN: "instruction_queue_size predecode_width predecode_to_decode_delay dsb_to_ms_stall "
             "mite_to_ms_stall ms_width fusible_on_last_decoder fuses_across_lines dsb_serves_rounds_together "
             "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "
-            "issue_to_dispatch_delay policies dividers failed_forwarding_cycles",
+            "issue_to_dispatch_delay policies dividers",
+            SPLIT_STORES: "failed_forwarding_cycles",
             _INTEGER_UNITS: "units all_gpr_aliases_overwritten",
         },
     ),
@@ -227,7 +228,7 @@ _ZEN_2 = Microarchitecture(
     upper_halves=UpperHalfRule.PUT_ASIDE,
     # "Approximately 100" in either direction.
     upper_half_switch_cycles=100,
-    failed_forwarding_cycles=12,
+    failed_forwarding_cycles=19,
     misprediction_penalty=16,
     load_matrix_size=44,
     store_buffer_size=48,
