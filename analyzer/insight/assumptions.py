@@ -23,6 +23,7 @@ from cyclelens.analyzer.insight.measured_otherwise import (
 )
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
+from cyclelens.analyzer.insight.store_timing import store_timing
 from cyclelens.analyzer.microarchitectures import caveats, extensions, loop_caveats, registry
 from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
 from cyclelens.analyzer.model.choices import Mode
@@ -78,6 +79,7 @@ def assumptions(
         partial(_line_crossings, accessed=accessed),
         same_page,
         owed_constants,
+        _store_timing,
         _older_microcode,
         _no_denormals,
     )
@@ -372,6 +374,11 @@ def _line_crossings(prediction: Prediction, accessed: Sequence[Sequence[Access]]
         )
         where = tuple(sorted({each.instruction for each in crossing}))
         yield Assumption(LINE_CROSSINGS, message, where, {"least_cycles": round(cycles, 2)})
+
+
+def _store_timing(prediction: Prediction) -> Iterator[Assumption]:
+    if prediction.microarchitecture in loop_caveats.FORWARDING_TIMES:
+        yield from store_timing(prediction)
 
 
 def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:

@@ -18,6 +18,33 @@ NESTED_FRAMES = Source(
     "Agner Fog: Instruction tables, Sandy Bridge to Ice Lake: ENTER with level 0 has 12 uops and takes "
     "some 8 cycles, with others 87 and 2 per level; the 92 to 117 at uops.info are those of a nested frame",
 )
+FORWARDING = Source(
+    Certainty.PUBLISHED,
+    "uarch-bench 81, gist bc9af3a0",
+    "travisdowns/uarch-bench, issue 81: a store, DEC and a load of the stored word took 6.3 cycles on Sandy "
+    "Bridge and Ivy Bridge, the load first 5.0, with six NOPs between 5.0; 4.5 on a Skylake, 3 at best. "
+    "gist.github.com/travisdowns/bc9af3a0aaca5399824cf182f85b9e9c: a store and a load took 5.6 cycles on a "
+    "Sandy Bridge, 5.3 on a Haswell and 4.4 on a Skylake, of 16 bytes 7.4, 6.0 and 5.0; a store of 16 bytes, "
+    "a load of 8 and MOVQ 7.1, 6.3 and 6.3 (the model 6.0, 6.0 and 7.0), 7.3 on an Ice Lake (7.0), with a "
+    "second load and PINSRQ 8.0, 8.0, 7.5 and 7.3 (8.0, 8.0, 9.0 and 9.0)",
+)
+_OLDER, _LATER = ((0.0, 1.3), (0.0, 2.4)), ((0.0, 0.3), (0.0, 1.0))
+_SKYLAKE, _VECTORS_ONLY = ((-2.0, 0.0), (-1.6, 0.0)), ((0.0, 0.0), (-2.0, 0.3))
+FORWARDING_TIMES = {
+    **dict.fromkeys(("SNB", "IVB"), _OLDER),
+    **dict.fromkeys(("HSW", "BDW"), _LATER),
+    **dict.fromkeys(("SKL", "SKX", "KBL", "CFL", "CLX"), _SKYLAKE),
+    **dict.fromkeys(("ICL", "TGL", "RKL"), _VECTORS_ONLY),
+}
+"""Cycles by which forwarding takes less and more than in the model, of integers and vectors (FORWARDING)."""
+CHASES = Source(
+    Certainty.PUBLISHED,
+    "stackoverflow 54084992",
+    "stackoverflow.com/questions/54084992: on an Ivy Bridge MOV RAX, [RAX] before a store to RAX+8 took 9 "
+    "cycles, with a load of RAX+16 behind it 6.8, behind the store 5.4; with the store to RAX+32 4.2 and 5.3",
+)
+CHASED_STORE_CYCLES = 9
+"""Cycles of such a loop, at most (CHASES)."""
 OTHER_PAGES = Source(
     Certainty.PUBLISHED,
     "stackoverflow 52351397",

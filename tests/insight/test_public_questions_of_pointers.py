@@ -70,6 +70,96 @@ def test_a_pointer_on_another_page_is_named_where_the_core_begins_with_its_page(
     assert found("mov rdx, [rdx+8]", "ICL", "same-page") == []
 
 
+FORWARDED = {
+    "mov [rsp-16], rax\n mov rax, [rsp-16]": {"SNB": 5.55, "HSW": 5.25, "SKL": 4.43, "ZEN2": 1.0},
+    "movdqa [rsp-32], xmm0\n movdqa xmm0, [rsp-32]": {
+        "SNB": 7.37,
+        "HSW": 6.0,
+        "SKL": 5.0,
+        "ICL": 5.0,
+        "ZEN2": 8.01,
+    },
+    "mov [rsp-32], rax\n mov [rsp-24], rax\n movdqa xmm0, [rsp-32]": {
+        "SNB": 17.0,
+        "HSW": 14.9,
+        "SKL": 14.0,
+        "ICL": 17.01,
+        "ZEN2": 21.04,
+    },
+    "mov [rsp-32], rax\n mov [rsp-24], rax\n movdqa xmm0, [rsp-32]\n movq rax, xmm0": {
+        "SNB": 20.17,
+        "HSW": 18.18,
+        "SKL": 19.17,
+        "ICL": 22.02,
+        "ZEN2": 24.53,
+    },
+    "movdqa [rsp-32], xmm0\n mov rax, [rsp-32]\n mov rbx, [rsp-24]\n movq xmm0, rax": {
+        "SNB": 7.08,
+        "HSW": 6.27,
+        "SKL": 6.31,
+        "ICL": 7.28,
+    },
+    "movdqa [rsp-32], xmm0\n mov rax, [rsp-32]\n mov rbx, [rsp-24]\n movq xmm0, rax\n pinsrq xmm0, rbx, 1": {
+        "SNB": 8.04,
+        "HSW": 8.0,
+        "SKL": 7.46,
+        "ICL": 7.32,
+    },
+}
+"""Loops and their cycles at gist.github.com/travisdowns/bc9af3a0aaca5399824cf182f85b9e9c."""
+
+
+@pytest.mark.parametrize(
+    ("body", "core", "measured"),
+    [
+        *((body, core, cycles) for body, figures in FORWARDED.items() for core, cycles in figures.items()),
+        # travisdowns/uarch-bench 81.
+        ("mov [rsp], edi\n mov edi, [rsp]", "SNB", 6.3),
+        ("mov [rsp], edi\n mov edi, [rsp]", "IVB", 6.3),
+        ("mov [rsp], edi\n nop\n nop\n nop\n nop\n nop\n nop\n mov edi, [rsp]", "SNB", 5.0),
+        ("mov [rsp], rdi\n imul rsp, 1\n mov rdi, [rsp]", "SKL", 3.0),
+        # stackoverflow.com/questions/49190421.
+        ("add dword ptr [rdi], 1", "SKL", 5.0),
+    ],
+)
+def test_forwarding_takes_its_figure_or_the_range_that_is_named(
+    body: str, core: str, measured: float
+) -> None:
+    made = predicted(body, core)
+    ends = [made.cycles_per_iteration] * 2
+    for each in found(body, core, "forwarding-time"):
+        assert each.values is not None
+        ends = [float(each.values["least_cycles"]), float(each.values["most_cycles"])]
+    assert 0.93 * ends[0] <= measured <= 1.07 * ends[1]
+    assert ends[1] - ends[0] < 0.6 * made.cycles_per_iteration
+
+
+def test_nothing_is_said_of_forwarding_that_does_not_decide() -> None:
+    assert (
+        found("mov [rsp], rdi\n mov rdi, [rsp]\n imul rax, rax\n imul rax, rax", "SNB", "forwarding-time")
+        == []
+    )
+    assert found("mov [rsp], rdi\n mov rax, [rsp+8]", "SKL", "forwarding-time") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("mov rax, [rax]\n mov qword ptr [rax+8], 8", 9.0),
+        ("mov rax, [rax]\n mov qword ptr [rax+8], 8\n mov rbx, [rax+16]", 6.8),
+        ("mov qword ptr [rax+8], 8\n mov rax, [rax]", 5.4),
+        ("mov rax, [rax]\n mov qword ptr [rax+32], 8", 4.2),
+        ("mov qword ptr [rax+32], 8\n mov rax, [rax]", 5.3),
+    ],
+)
+def test_stores_through_a_chased_pointer_are_named(body: str, measured: float) -> None:
+    """stackoverflow.com/questions/54084992, an Ivy Bridge."""
+    (assumption,) = found(body, "IVB", "chased-stores")
+    assert assumption.values is not None
+    assert predicted(body, "IVB").cycles_per_iteration <= measured <= float(assumption.values["most_cycles"])
+    assert found(body.replace("qword ptr [rax", "qword ptr [rdi"), "IVB", "chased-stores") == []
+
+
 @pytest.mark.parametrize("shift", ["shlx rax, rax, rcx", "shrx rax, rax, rcx", "sarx eax, eax, ecx"])
 def test_a_shift_by_a_register_from_before_the_loop_may_be_slow_on_golden_cove(shift: str) -> None:
     """tavianator.com/2025/shlx.html, andreas-abel/nanoBench 33: 3 cycles after `mov rcx, 1` or `inc rcx`, 1
