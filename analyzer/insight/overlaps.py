@@ -12,7 +12,8 @@ that case.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.hazards.page_aliasing import happens
@@ -67,22 +68,44 @@ def _unknown(accessed: Sequence[Sequence[Access]]) -> tuple[Places, Places]:
     because there are two pointers."""
     first, second = accessed
     order = [*first, *second]
-    by_data: Places = {}
-    by_pointer: Places = {}
-    for at, store in enumerate(first):
-        if not store.access.written:
-            continue
-        for load in order[at + 1 :]:
-            # An instruction loads before it stores.
-            if not load.access.read or (load.instruction == store.instruction and load in first):
-                continue
-            difference = load.address.plus(store.address, -1)
+    stores = _by_terms((at, each) for at, each in enumerate(first) if each.access.written)
+    loads = _by_terms((at, each) for at, each in enumerate(order) if each.access.read)
+
+    def follows(load: int, store: int) -> bool:
+        """An instruction loads before it stores."""
+        known = first[load - len(first)] == order[load] if load >= len(first) else True
+        return store < load and not (known and order[load].instruction == order[store].instruction)
+
+    found: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] = {}, {}
+    """Accesses by data and by pointer, each with the first store that it meets."""
+    for store_places in stores.values():
+        for load_places in loads.values():
+            # Equal terms have equal differences: pairs of accesses would be many.
+            difference = order[load_places[0]].address.plus(order[store_places[0]].address, -1)
             if not difference.terms or difference.registers & _APART:
                 continue
-            kind = by_pointer if difference.registers else by_data
-            for each in (store, load):
-                kind[each.instruction, each.operand] = each
+            met = found[bool(difference.registers)]
+            for load in load_places:
+                before = takewhile(load.__gt__, store_places)
+                if (store := next((each for each in before if follows(load, each)), None)) is not None:
+                    met[load] = min(met.get(load, (store, load)), (store, load))
+            for store in store_places:
+                behind = takewhile(store.__lt__, reversed(load_places))
+                if any(follows(each, store) for each in behind):
+                    met[store] = min(met.get(store, (store, -1)), (store, -1))
+    by_data, by_pointer = (
+        {(order[at].instruction, order[at].operand): order[at] for at in sorted(met, key=met.__getitem__)}
+        for met in found
+    )
     return by_data, by_pointer
+
+
+def _by_terms(accesses: Iterable[tuple[int, Access]]) -> dict[frozenset[tuple[str | int, int]], list[int]]:
+    """Places of accesses, by the terms of their addresses."""
+    found: dict[frozenset[tuple[str | int, int]], list[int]] = {}
+    for at, each in accesses:
+        found.setdefault(frozenset(each.address.terms.items()), []).append(at)
+    return found
 
 
 def _meeting(block: Block, places: Places) -> Block:

@@ -41,6 +41,9 @@ def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
     texts = as_written.texts(region, prediction)
     statements = [region.region.lines[line] for line in region.instruction_lines]
     uses = dict(_uses(statements))
+    labels: dict[int, list[str]] = {}
+    for number, label, _ in renamings(prediction):
+        labels.setdefault(number, []).append(label)
     for index, template in enumerate(prediction.instructions):
         statement, use = statements[index], uses.get(index, "")
         for kind, usage in (("merge", simulation.merge_usage[index]), ("sync", simulation.sync_usage[index])):
@@ -48,7 +51,7 @@ def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
                 text = "(register merge)" if kind == "merge" else "(stack sync)"
                 yield Row(kind, index, statement, template, text, usage, (), use)
                 use = ""
-        notes = tuple(_notes(region, prediction, index, template))
+        notes = tuple(_notes(region, prediction, index, template, labels.get(index, ())))
         usage = simulation.usage[index]
         yield Row("instruction", index, statement, template, texts[index], usage, notes, use)
 
@@ -74,11 +77,15 @@ def grouped(region: RegionAnalysis, findings: Iterable[Finding]) -> Iterator[tup
 
 
 def _notes(
-    region: RegionAnalysis, prediction: Prediction, index: int, template: InstructionTemplate
+    region: RegionAnalysis,
+    prediction: Prediction,
+    index: int,
+    template: InstructionTemplate,
+    renamed: Iterable[str],
 ) -> Iterator[str]:
     if template.fused_with_previous:
         yield f"fused with {prediction.instructions[index - 1].instruction.mnemonic}"
-    yield from (label for number, label, _ in renamings(prediction) if number == index)
+    yield from renamed
     for finding in region.findings:
         if finding.instruction == index and finding.microarchitecture in ("", prediction.microarchitecture):
             yield finding.label or finding.code

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.insight.addresses import accesses
-from cyclelens.analyzer.insight.overlaps import overlaps
+from cyclelens.analyzer.insight.addresses import LinearValue, accesses
+from cyclelens.analyzer.insight.overlaps import _unknown, overlaps
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
@@ -130,3 +130,21 @@ def test_addresses_are_sums(code: str, expected: list[object]) -> None:
 def test_a_loaded_address_is_another_one_each_time() -> None:
     (step,) = steps("488b36")  # mov rsi, [rsi]
     assert isinstance(step, dict) and set(step.values()) == {1, -1}
+
+
+def test_the_pairs_of_a_long_block_are_not_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,000 accesses with two kinds of addresses need a handful of comparisons, not 1,500,000."""
+    calls = []
+    plus = LinearValue.plus
+
+    def counted(self: LinearValue, other: LinearValue, times: int) -> LinearValue:
+        calls.append(1)
+        return plus(self, other, times)
+
+    # mov [rdi+8], rax; mov rcx, [rsi+rdx*8+8]
+    accessed = accesses(block_of("48894708 488b4cd608" * 1_000, "SKL", loop=False).instructions)
+    monkeypatch.setattr(LinearValue, "plus", counted)
+    by_data, by_pointer = _unknown(accessed)
+    assert len(calls) <= 4
+    assert not by_data
+    assert len(by_pointer) == 2_000
