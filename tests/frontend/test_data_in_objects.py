@@ -49,6 +49,55 @@ TEXTS = {
 }
 
 
+SWITCH = """{before}
+1: movzbl (%rdi), %eax
+ inc %rdi
+ {load}
+2: {between}
+3: add $1, %ecx
+ jmp 5f
+4: add $2, %ecx
+5: cmp %rsi, %rdi
+ jne 1b
+ ret
+ {behind}"""
+DISTANCES = "6: .long 3f-6b, 4f-6b"
+LOAD = "lea 6{}(%rip), %rdx\n movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp *%rax"
+COPIED = "lea 6{}(%rip), %r8\n mov %r8, %rdx\n movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp *%rax"
+SWITCHES = {
+    "in front of the loop": SWITCH.format(
+        before=f"jmp 1f\n{DISTANCES}", load=LOAD.format("b"), between="", behind=""
+    ),
+    # The table's last bytes and the code behind it are one instruction to a decoder that runs through it.
+    "one byte more": SWITCH.format(
+        before=f"jmp 1f\n{DISTANCES}\n.byte 0x48, 0xb8", load=LOAD.format("b"), between="", behind=""
+    ),
+    "in front of its first case": SWITCH.format(
+        before="", load=LOAD.format("f"), between=f"\n{DISTANCES}", behind=""
+    ),
+    "behind the return": SWITCH.format(
+        before="", load=LOAD.format("f"), between="", behind=DISTANCES.replace("3f", "3b").replace("4f", "4b")
+    ),
+    "through another register": SWITCH.format(
+        before=f"jmp 1f\n{DISTANCES}", load=COPIED.format("b"), between="", behind=""
+    ),
+    "of addresses": SWITCH.format(
+        before="jmp 1f\n6: .quad 3f, 4f",
+        load="lea 6b(%rip), %rdx\n jmp *(%rdx,%rax,8)",
+        between="",
+        behind="",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SWITCHES.values(), ids=SWITCHES)
+def test_a_table_among_the_instructions_does_not_put_decoding_out_of_step(text: str, tmp_path: Path) -> None:
+    in_text, in_object = loops(function(text), tmp_path)
+    assert len(in_text) == 1
+    assert [essence(each) for each in in_object] == [essence(each) for each in in_text]
+    assert [places_of(each) for each in in_object] == [places_of(each) for each in in_text]
+
+
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_is_only_read_is_no_code(text: str, tmp_path: Path) -> None:
     in_text, in_object = loops(function(text), tmp_path)

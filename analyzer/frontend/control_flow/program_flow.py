@@ -41,7 +41,9 @@ _DIRECT = re.compile(
 )
 _BY_TABLE = re.compile(r"@(?:plt|got\w*)$", re.IGNORECASE)
 """Suffix of a function that is called through one of the linker's tables."""
-_SYMBOL = rf"{QUOTED_NAME}|(?<![\w.$%@]){letters('_.?', digits=False)}{letters('_.$?', digits=True)}*"
+_PLAIN_NAME = f"{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*"
+_SYMBOL = rf"{QUOTED_NAME}|(?<![\w.$%@])(?:{_PLAIN_NAME}|\d{{1,9}}[bf](?!\w))"
+"""A name, or a numeric label."""
 _IN_TABLE = rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*"
 _NEAR_SYMBOL = r"(?i)[(\[].*\brip\b|\brel\b"
 _PADDING = r"(?i)(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])"

@@ -92,7 +92,7 @@ class Surroundings:
         return found, width
 
 
-_LEAST_TABLE = 2
+LEAST_TABLE = 2
 """Targets of a table in a row that are no accident."""
 
 
@@ -116,7 +116,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
                 if address in machine.at:
                     taken.add(machine.at[address])
             elif instruction.mnemonic == "mov":
-                tables |= dict.fromkeys(_table(instruction), True)
+                tables |= dict.fromkeys(table_of(instruction), True)
             continue
         address = machine.target(place)
         target = None if address is None else machine.at.get(address)
@@ -125,7 +125,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
             if kind is TransferKind.JUMP and address is None and memory is None:
                 kind = TransferKind.SWITCH
                 switches[place] = []
-                tables |= dict.fromkeys(_table(instruction), True)
+                tables |= dict.fromkeys(table_of(instruction), True)
             elif around is not None and _never_returns(around, memory if address is None else address):
                 kind = TransferKind.STOP
             elif kind is TransferKind.CALL:
@@ -143,7 +143,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
             found, width = around.table(
                 address, end - address, machine.at.__contains__, holds_addresses=holds_addresses
             )
-            if len(found) >= _LEAST_TABLE:
+            if len(found) >= LEAST_TABLE:
                 _take_out(machine, address, address + len(found) * width)
                 taken.discard(machine.at.get(address, -1))
             taken.update(machine.at[to] for to in found)
@@ -218,7 +218,7 @@ def near(instruction: Instruction, end: int) -> int | None:
     return None
 
 
-def _table(instruction: Instruction) -> list[int]:
+def table_of(instruction: Instruction) -> list[int]:
     """Address of a table that a jump reads, as in ``jmp *table(,%rax,8)``, or that is loaded for a jump."""
     return [
         operand.displacement
