@@ -172,6 +172,19 @@ def nothing(analysis: Analysis, file: str) -> InputError:
     )
 
 
+def warn(analysis: Analysis, file: str) -> None:
+    """Write the errors and warnings of an analysis to standard error, for a command whose output is about
+    something else."""
+    from cyclelens.analyzer.common.escaping import printable
+    from cyclelens.analyzer.insight import wording
+    from cyclelens.analyzer.model.source import Severity
+
+    for problem in analysis.problems:
+        if problem.severity is not Severity.INFORMATION:
+            place = wording.problem_place(problem, file)
+            print(printable(f"{place}: {problem.severity}: {problem.message}"), file=sys.stderr)
+
+
 def analysis_options(options: argparse.Namespace, detail: Detail | None = None) -> AnalysisOptions:
     """The options of an analysis. Explicit arguments override a marker's options, and those the project's
     file. Raises InputError."""
@@ -308,6 +321,7 @@ def report_each(
     analysis = analyze_file(options)
     if not analysis.regions:
         raise nothing(analysis, options.file)
+    warn(analysis, options.file)
     model = analysis_options(options).target.model
     store = open_store()
     code = OK

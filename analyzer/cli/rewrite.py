@@ -10,7 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import add_analysis_arguments, analysis_options, nothing, title_of
+from cyclelens.analyzer.cli.common import (
+    add_analysis_arguments,
+    analysis_options,
+    nothing,
+    title_of,
+    warn,
+)
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, new_parser, output_path
 from cyclelens.analyzer.engine.files import edited, explained, read_text_bytes, to_text
@@ -69,12 +75,16 @@ def _run(options: argparse.Namespace) -> int:
 
     data, chosen = read_text_bytes(options.file), analysis_options(options)
     text = to_text(data)
+    if "\r" in text and "\n" not in text:
+        # Rewrites count lines as editors do, by LF; ``apply`` writes the file's own line ends.
+        text = text.replace("\r", "\n")
     chosen = replace(chosen, source=replace(chosen.source, function=options.function))
     analyzer = Analyzer()
     analysis = explained(analyzer.analyze(text, chosen), chosen.source)
     regions = [region for region in analysis.regions if region.predictions]
     if not regions:
         raise nothing(analysis, options.file)
+    warn(analysis, options.file)
     wanted = options.diff or options.apply
     with ExitStack() as stack:
         harness = stack.enter_context(_harness()) if options.check else None

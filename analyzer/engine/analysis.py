@@ -180,6 +180,9 @@ class _Text:
         for name in dict.fromkeys(name for name, _ in self.options.target.taken):
             if name not in ("", *names):
                 self._report_no_region(f"region '{name}' with a branch within it", name, names)
+        if not names and chosen and any(not name for name, _ in self.options.target.taken):
+            message = "taken= has no effect: no region has a branch with two paths"
+            self.problems.append(Problem(UNKNOWN_LINE, 0, 0, "bad-option-value", message, Severity.WARNING))
         names = list(dict.fromkeys((*names, *(each.name for each in chosen))))
         for name in dict.fromkeys(name for name, _ in self.options.target.mispredicted):
             if name not in ("", *names):

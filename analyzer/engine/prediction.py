@@ -317,4 +317,10 @@ def from_hex(block: str) -> bytes | PredictResult:
     try:
         return bytes.fromhex(text)
     except ValueError:
-        return PredictResult(None, "not hexadecimal")
+        # Rarely needed: commas, 0x before a byte, comments.
+        from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal
+
+        try:
+            return from_hexadecimal(text) or PredictResult(None, "empty line")
+        except RawCodeError:
+            return PredictResult(None, "not hexadecimal")

@@ -93,8 +93,10 @@ class Fix(Struct, frozen=True):
 
 
 def apply(text: str, edits: Sequence[Replacement]) -> str:
-    """Apply edits, which must neither overlap nor touch, to a text. If all of its lines end in CR and LF,
-    those of the result do, too."""
+    """Apply edits, which must neither overlap nor touch, to a text. If all of its lines end in CR and LF, or
+    in CR, those of the result do, too."""
+    if "\r" in text and "\n" not in text:
+        return apply(text.replace("\r", "\n"), edits).replace("\n", "\r")
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.column), reverse=True):
         head = lines[edit.line][: edit.column]

@@ -90,3 +90,14 @@ def test_shares_that_say_nothing_are_reported(
     assert main(["analyze", str(path), "--taken", taken]) == 1
     shown = capsys.readouterr()
     assert message in " ".join((shown.out + shown.err).split())
+
+
+def test_shares_for_a_text_without_branches_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.s"
+    path.write_text("1: dec %rax\n jnz 1b\n")
+    assert main(["analyze", str(path), "--arch", "SKL", "--taken", "0.5"]) == 1
+    out = capsys.readouterr().out
+    assert "warning: taken= has no effect: no region has a branch with two paths" in out
+    assert "cycles/iter" in out

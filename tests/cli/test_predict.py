@@ -42,6 +42,15 @@ def test_every_line_has_a_row_in_its_place(predict):
     ]
 
 
+def test_bytes_may_be_written_as_analyze_takes_them(predict):
+    rows = predict("0x66, 0x05, 0x34, 0x12\n66 05 34 12 # a comment\n# only a comment\n", "--mode", "loop")
+    assert rows == [
+        '"0x66, 0x05, 0x34, 0x12",1.00,',
+        "66 05 34 12 # a comment,1.00,",
+        "# only a comment,,empty line",
+    ]
+
+
 def test_no_input_has_no_rows(predict):
     assert predict("", "--mode", "loop") == []
 

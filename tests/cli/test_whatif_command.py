@@ -197,3 +197,18 @@ def test_cycles_per_unit_of_work_lead(run):
     assert "   0.500 cycles/float, 4.00 cycles/iter on SKL" in out
     assert "   cycles/float   saves  cycles/iter  change\n          0.500    0.00         4.00  alig" in out
     assert "   cycles/float  saves  cycles/iter  change" in run("whatif", text=text)[1]
+
+
+@pytest.mark.parametrize("command", ["whatif", "rewrite"])
+def test_a_misspelt_label_of_a_region_is_named_beside_what_is_tried(run, command):
+    _, out = run(command, text=KERNEL.replace("jnz .loop", "jnz .lopp"))
+    assert "kernel.s:6:5: warning: The label '.lopp' is not defined in this file" in out
+    assert "did you mean '.loop'?" in out
+
+
+@pytest.mark.parametrize("command", ["whatif", "rewrite"])
+def test_a_misspelt_label_is_why_a_text_has_no_loop(run, command):
+    code, out = run(command, text="loop: dec %rax\n jnz lop\n")
+    assert code == 1
+    assert out.endswith("The label 'lop' is not defined in this file; did you mean 'loop'?\n")
+    assert len(out.splitlines()) == 1

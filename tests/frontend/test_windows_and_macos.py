@@ -167,6 +167,7 @@ def test_what_cannot_be_read_has_one_sentence(tmp_path: Path, capsys: pytest.Cap
     for content, said in (
         (bytes.fromhex("0000ffff01006486").ljust(100, b"\0"), "an object of /GL"),
         (b"MZ" + bytes(200), "a program for DOS"),
+        (b"BC\xc0\xde" + bytes(200), "an object of -flto, which has no machine code yet"),
         (bytes(only_arm), "no code for x86-64"),
     ):
         file = tmp_path / "file.bin"

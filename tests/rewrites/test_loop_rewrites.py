@@ -165,7 +165,7 @@ def test_the_command_lists_shows_and_makes_them(tmp_path: Path, capsys: pytest.C
     path.write_text(KERNELS["dot product of two chained FMAs"].text)
     assert main(["rewrite", str(path)]) == 0
     listed = capsys.readouterr().out
-    assert " 1  0.500 -> 0.250 cycles/float, 2.0x\n       Gather ymm0 in two registers" in listed
+    assert " 1  0.500 -> 0.250 cycles/float, 2.0x\n       Split ymm0 over two registers" in listed
     assert main(["rewrite", str(path), "--diff", "1"]) == 0
     assert "+    vaddps %ymm" in capsys.readouterr().out
     assert main(["rewrite", str(path), "--apply", "1"]) == 0
@@ -233,3 +233,19 @@ def test_rewrites_compute_the_same_on_random_inputs(
     results = runs(name)
     assert len(results) > 3
     assert [title for title, differs in results if differs >= 0] == []
+
+
+def test_line_ends_of_cr_alone_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.s"
+    text = "# cyclelens-begin a\n1: add (%rsi), %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    listed = []
+    for end in ("\n", "\r"):
+        path.write_bytes(text.replace("\n", end).encode())
+        assert main(["rewrite", str(path)]) == 0
+        listed.append(capsys.readouterr().out)
+    assert listed[0] == listed[1]
+    assert "Split rax over two registers" in listed[0]
+    assert main(["rewrite", str(path), "--apply", "1"]) == 0
+    changed = path.read_bytes().decode()
+    assert "\n" not in changed
+    assert changed.count("\r") > text.count("\n")

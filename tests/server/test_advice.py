@@ -60,8 +60,8 @@ async def test_one_accumulator_becomes_four_by_code_actions_alone(editor: Editor
     assert (await editor.labels())[MARKER].startswith("0.500 cycles/float · 8.00 cycles/iter · SKL")
     found = await label(editor, MARKER, "rewrite: 0.125")
     assert found == "0.500 cycles/float · SKL · latency-bound · rewrite: 0.125"
-    action = await rewrite(editor, MARKER + 3, "in two registers")
-    assert action.title.startswith("0.500 -> 0.250 cycles/float, 2.0x: Gather ymm0 in two registers (sums")
+    action = await rewrite(editor, MARKER + 3, "over two registers")
+    assert action.title.startswith("0.500 -> 0.250 cycles/float, 2.0x: Split ymm0 over two registers (sums")
     editor.apply(action)
     await editor.analysed()
     first = editor.text.split("\n").index("# cyclelens-begin loop")
@@ -83,7 +83,7 @@ async def test_an_edit_of_the_region_ends_its_advice_and_another_one_moves_it(ed
     editor.type(0, 0, "# a comment\n")
     await editor.analysed()
     assert "rewrite: 0.125" in (await editor.labels())[MARKER + 1], "the region is what it was"
-    action = await rewrite(editor, MARKER + 1, "in two registers")
+    action = await rewrite(editor, MARKER + 1, "over two registers")
     assert action.edit is not None and action.edit.changes is not None
     lines = [edit.range.start.line for edit in action.edit.changes[editor.uri]]
     assert min(lines) == MARKER + 1 - 1, "in front of the alignment, one line further down"

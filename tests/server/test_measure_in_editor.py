@@ -139,7 +139,7 @@ async def test_rewrites_are_checked_on_request(editor: Editor) -> None:
     assert "compute the same" in str(answer)
     assert len(editor.client.questions) == 1
     titles = [action.title for action in await editor.actions(4)]
-    assert any("Gather ymm0 in two" in title and title.endswith("(checked)") for title in titles)
+    assert any("Split ymm0 over two" in title and title.endswith("(checked)") for title in titles)
     assert not any(title.startswith(CHECKING) for title in titles)
     editor.type(4, 4, " ")
     await offered(editor)  # what was found was about another text
@@ -172,7 +172,7 @@ async def test_nothing_is_offered_where_programs_must_not_run(editor: Editor) ->
     await editor.start(with_code_actions())
     await editor.open(SUM)
     for _ in range(300):
-        if any("Gather" in action.title for action in await editor.actions(4)):
+        if any("over two registers" in action.title for action in await editor.actions(4)):
             break
         await asyncio.sleep(0.1)
     assert not any(action.title.startswith(CHECKING) for action in await editor.actions(4))

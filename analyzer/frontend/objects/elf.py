@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.objects.conversion import as_elf
 from cyclelens.analyzer.frontend.objects.elf_format import (
+    FOR_LINK_TIME,
     FUNCTION,
     NOTYPE,
     OBJECT,
@@ -126,6 +127,11 @@ class ObjectFile:
                 found.setdefault(symbol.name, set()).add(symbol.value)
         return {name: at.pop() for name, at in found.items() if len(at) == 1}
 
+    @property
+    def is_for_link_time(self) -> bool:
+        """GCC wrote the file for link-time optimization, without machine code."""
+        return any(symbol.name == "__gnu_lto_slim" for symbol in self._symbols)
+
     @cached_property
     def entries(self) -> dict[int, str]:
         """Names by address of the symbols that are functions themselves, without labels used for lack of
@@ -176,6 +182,8 @@ class ObjectFile:
         label = self._label(name)
         if label is not None:
             return label
+        if self.is_for_link_time:
+            raise ObjectFileError(f"this is {FOR_LINK_TIME}")
         raise ObjectFileError(
             no_such_function(
                 name, [each.name for each in self.functions], has_symbols=self._is_there(_SYMBOLS)

@@ -100,10 +100,14 @@ class Symbol(Struct, frozen=True):
         return self.kind in (FUNCTION, _INDIRECT) or is_plain
 
 
+FOR_LINK_TIME = (
+    "an object of -flto, which has no machine code yet: compile without -flto, or give the linked program"
+)
 FOREIGN_OBJECTS = {
     b"MZ": "a program for DOS or 16-bit Windows: only 64-bit x86 can be analysed",
     b"\0\0\xff\xff": "an object of /GL, which has no machine code yet: compile without /GL, or give the "
     "linked program",
+    b"BC\xc0\xde": FOR_LINK_TIME,
     b"\x4c\x01": "a COFF object for 32-bit x86: only 64-bit x86 can be analysed",
     b"\x64\xaa": "a COFF object for AArch64: only 64-bit x86 can be analysed",
 }

@@ -18,7 +18,12 @@ from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, 
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, is_in_one_piece, scattered
 from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, MadeRegion, branchings, first_blocks
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
-from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace, ObjectFileError
+from cyclelens.analyzer.frontend.objects.elf_format import (
+    FOR_LINK_TIME,
+    Function,
+    LinePlace,
+    ObjectFileError,
+)
 from cyclelens.analyzer.frontend.objects.machine_data import without_data
 from cyclelens.analyzer.frontend.objects.machine_flow import (
     MachineCode,
@@ -308,6 +313,8 @@ def named_regions(
 
 def _all_functions(file: ObjectFile) -> Sequence[Function]:
     functions = outermost(file.functions or file.unnamed())
+    if not functions and file.is_for_link_time:
+        raise ObjectFileError(f"this is {FOR_LINK_TIME}")
     if not functions:
         raise ObjectFileError("the file has no function: neither symbols nor unwind tables name one")
     if len(functions) > MAXIMUM_FUNCTIONS:

@@ -72,7 +72,7 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
         notes.append(f"for a multiple of {times} iterations")
     names = " and ".join(each.name for each in group)
     counted = "accumulators" if len(group) == 1 else "accumulators each"
-    effect = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
+    effect = f"Split {names} over {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
     if times > 1:
         effect += f", {times} iterations at once"
     edits: list[Replacement] = [body.in_front(*before), body.edit(items), body.behind(*behind)]
