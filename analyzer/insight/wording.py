@@ -343,8 +343,14 @@ def places(statements: Iterable[SourceLine]) -> str:
     in_text = [each.line for each in listed if each.address is None and not each.file]
     if len(in_text) < len(listed):
         return ", ".join(_shortened(list(dict.fromkeys(map(place, listed)))))
+    return lines(in_text)
+
+
+def lines(numbers: Iterable[int]) -> str:
+    """Lines of a text, given from 0: ``line 12``, ``lines 12, 15 and 48 to 51``; of many the first ones."""
+    in_text = sorted(set(numbers))
     ranges: list[list[int]] = []
-    for line in sorted(set(in_text)):
+    for line in in_text:
         if ranges and line == ranges[-1][1] + 1:
             ranges[-1][1] = line
         else:
@@ -362,7 +368,7 @@ def places(statements: Iterable[SourceLine]) -> str:
         ]
     )
     text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"line {text}" if len(set(in_text)) == 1 else f"lines {text}"
+    return f"line {text}" if len(in_text) == 1 else f"lines {text}"
 
 
 def short_place(statement: SourceLine) -> str:

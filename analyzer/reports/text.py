@@ -14,7 +14,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
-from cyclelens.analyzer.model.source import Region, Severity
+from cyclelens.analyzer.model.source import Problem, Region, Severity
 from cyclelens.analyzer.reports import chains, overview, paths, table, timeline, weights
 from cyclelens.analyzer.reports.lines import EMPTY, Line, LineStyle, paragraph
 from cyclelens.analyzer.reports.rows import grouped
@@ -236,7 +236,12 @@ def _place(region: RegionAnalysis, instruction: int) -> str:
 
 
 def _problems(analysis: Analysis, file: str) -> Iterator[Line]:
+    same: dict[tuple[str, str, str], list[Problem]] = {}
     for problem in analysis.problems:
-        place = wording.problem_place(problem, file)
-        style = _STYLES.get(problem.severity, LineStyle.PLAIN)
-        yield Line(f"{place}: {problem.severity}: {problem.message} [{problem.code}]", style)
+        same.setdefault((problem.severity, problem.code, problem.message), []).append(problem)
+    for first, *others in same.values():
+        place = wording.problem_place(first, file)
+        style = _STYLES.get(first.severity, LineStyle.PLAIN)
+        elsewhere = {each.line for each in others} - {first.line}
+        also = f" The same in {wording.lines(elsewhere)}." if elsewhere else ""
+        yield Line(f"{place}: {first.severity}: {first.message}{also} [{first.code}]", style)

@@ -170,3 +170,11 @@ def test_a_value_that_means_nothing_is_named(run: Run, arguments: tuple[str, ...
     code, lines = run(*arguments, "--arch", "SKL")
     assert code != 0
     assert any(message in line for line in lines)
+
+
+def test_the_same_message_of_several_lines_is_one(run: Run) -> None:
+    text = "1: add %r16, %rax\n add %r17, %rbx\n dec %rcx\n add %r18, %rbx\n jnz 1b\n"
+    _, lines = run("analyze", "a.s", text=text)
+    (said,) = [line for line in lines if "APX" in line]
+    assert said.startswith("a.s:1:4: error: ")
+    assert said.endswith(" The same in lines 2 and 4. [unsupported-instruction]")

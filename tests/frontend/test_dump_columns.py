@@ -172,3 +172,46 @@ def test_julias_notes_about_inlined_functions_are_comments() -> None:
     result = assemble(text)
     assert not result.problems
     assert result.regions[0].code.hex() == "48030748ffce75f8"
+
+
+NAMED = {
+    "gef": " {arrow}   0x{at:06x} <sum+{offset}>          {text}",
+    "pwndbg": " {arrow} 0x{at:06x} <sum+{offset}>  {taken}{text}",
+    "gdb's window": "{mark}0x{at:x} <sum+{offset}>         {text}   ",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_that_name_their_places_are_read(name: str) -> None:
+    target = "sum+2                       <sum+2>" if name == "pwndbg" else "0x401132 <sum+2>"
+    shown = [
+        (0, "xor eax, eax"),
+        (2, "add rax, qword ptr [rdi]"),
+        (5, "add rdi, 8"),
+        (9, "dec rsi"),
+        (12, f"jne {target}"),
+    ]
+    text = "".join(
+        NAMED[name].format(
+            at=0x401130 + offset,
+            offset=offset,
+            text=row,
+            arrow="►" if offset == 2 else " ",
+            taken="✔ " if row.startswith("jne") else "  ",
+            mark=" B+>" if offset == 2 else "    ",
+        )
+        + "\n"
+        for offset, row in shown
+    )
+    assembled = assemble(text)
+    assert assembled.problems == ()
+    (region,) = assembled.regions
+    assert (region.name, region.code.hex()) == ("sum.loop-1", "4803074883c70848ffce75f4")
+
+
+def test_an_instruction_without_an_encoding_stays_in_its_region() -> None:
+    """At the end of a function, too, where padding would not count."""
+    text = "0x401132\tadd rax,[rdi]\n0x401135\tadd rdi,8\n0x401139\tdec rsi\n0x40113c\tfrob rsi\n"
+    assembled = assemble(text)
+    assert [region.incomplete for region in assembled.regions] == [True]
+    assert [problem.line for problem in assembled.problems] == [3]

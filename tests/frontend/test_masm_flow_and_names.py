@@ -43,3 +43,19 @@ def test_unwind_directives_of_frames_are_known() -> None:
     body = "push rbx\n .pushreg rbx\n .endprolog\nl: dec rcx\n jnz l\n pop rbx\n ret\n"
     text = f".code\nf PROC FRAME\n {body}f ENDP\n"
     assert {each.severity for each in assemble(text).problems} == {Severity.INFORMATION}
+
+
+def test_public_labels_of_intels_compiler_are_labels() -> None:
+    (region,) = assemble(
+        ".B1.3::      ; Preds .B1.3\n add rax, QWORD PTR [rcx]\n dec rdx\n jne .B1.3 ;4.3\n"
+    ).regions
+    assert (region.name, region.code.hex()) == (".B1.3", "48030148ffca75f8")
+
+
+@pytest.mark.parametrize("size", ["", "qword ptr "])
+def test_numbers_with_h_are_those_of_nasm_and_masm(size: str) -> None:
+    found = assemble(
+        f"f:\n add rax, 0FFh\n and rbx, {size}10h\n dec rcx\n jnz f\n".replace("ptr 10h", "ptr [rsi+10h]")
+    )
+    assert not [each for each in found.problems if each.severity is not Severity.INFORMATION]
+    assert found.regions[0].code.hex().startswith("4805ff000000")

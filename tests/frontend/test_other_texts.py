@@ -81,6 +81,11 @@ OTHERS = {
         1,
         "--hex",
     ),
+    "strings of c": (' "1:\\n\\t"\n "decq %2\\n\\t"\n "jnz 1b\\n\\t"\n', 0, "cyclelens cc --"),
+    "extended inline assembly": ("1: addq (%%rsi), %%rax\n decq %%rcx\n jnz 1b\n", 0, "s/%%/%/g"),
+    "colours": ("\x1b[32mf\x1b[0m:\n\x1b[1m dec\x1b[0m %rcx\n jnz f\n", 0, "colours"),
+    "line numbers": ("1  f:\n2      dec %rcx\n3      jnz f\n", 0, "Remove the numbers"),
+    "llvm-mca": ("Iterations:        100\nInstructions:      400\n", 0, "report"),
     "perf in a terminal": (
         " 50.00 │2:   add    (%rdi),%rax\n 50.00 │    ↑ jne    2\n",
         1,

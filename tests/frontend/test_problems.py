@@ -212,3 +212,7 @@ def test_a_half_typed_mnemonic_is_a_mistake_in_a_file_that_goes_to_nasm(
     found = [problem.line for problem in result.problems if problem.code == "assembler-error"]
     assert found == ([] if refused is None else [refused])
     assert [region.incomplete for region in result.regions] == [refused is not None] * len(result.regions)
+
+
+def test_bare_registers_tell_the_size_of_an_access() -> None:
+    assert assemble(".att_syntax noprefix\nf: add (rsi), rax\n dec rcx\n jnz f\n").problems == ()

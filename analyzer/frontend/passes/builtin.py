@@ -141,8 +141,9 @@ class BuiltinPass:
         kept = self.run.finish(made)
         firsts = [(window.found.first, one.regions) for window, one in zip(windows, made, strict=False)]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
-        is_open = not self.run.has_markers and all(one.incomplete for each in made for one in each.regions)
-        if is_open and remark_unknown_statements(self.run, self.program, refused):
+        is_read = any(not one.incomplete for each in made for one in each.regions)
+        is_explained = self.run.has_markers or (bool(self.run.problems) and not made)
+        if not (is_read or is_explained) and remark_unknown_statements(self.run, self.program, refused):
             return []
         remark_wide_code(self.run, self.program, firsts, refused)
         self._check_functions()

@@ -54,6 +54,8 @@ _FIRST_PAGE = 0x1000
 """Code below this address belongs to an object file, not to a program."""
 _FILLED = b"\x90"
 """Replaces bytes that the dump does not show, for example before functions."""
+_UNKNOWN = b"\x98"
+"""Stands for each byte of an instruction without an encoding: no padding, so that it stays in its region."""
 _JUMP = (
     r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+"
     r"(?:(?:short[ \t]+|near ptr[ \t]+)?(?:0x|(?:loc|locret|sub|LAB)_)?|\S+[ \t]+\()([0-9a-fA-F]+)(?:h\))?$"
@@ -363,7 +365,7 @@ def _encode(run: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
     problems = []
     for row in left:
         size = sizes.get(id(row), 0)
-        row.code = _FILLED * (size or 1)
+        row.code = _UNKNOWN * (size or 1)
         what = f"has the {size} bytes between its address and the next" if size else "is known"
         message = f"No encoding of this instruction {what}."
         problems.append(Problem(row.line, row.column, row.end_column, "unsupported-instruction", message))

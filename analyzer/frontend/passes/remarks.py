@@ -139,7 +139,12 @@ def _without_size(program: Program, index: int) -> str:
     if not statement.dialect.is_att or mnemonic.lower() not in _SIZED or not operands:
         return ""
     has_no_address = "(" not in operands[0]
-    if has_no_address or _SIZING.search(_ADDRESS.sub("", operands[0])) or program.has_register_names:
+    if (
+        has_no_address
+        or statement.dialect.bare_registers
+        or _SIZING.search(_ADDRESS.sub("", operands[0]))
+        or program.has_register_names
+    ):
         return ""
     rest = statement.text[len(mnemonic) :]
     return f"{mnemonic}{'L' if mnemonic.isupper() else 'l'}{rest}"

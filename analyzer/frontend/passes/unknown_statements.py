@@ -43,5 +43,6 @@ def remark_unknown_statements(run: AssemblyRun, program: Program, refused: Colle
 
 
 def _is_known(statement: Statement) -> bool:
+    """Whether a statement begins with an instruction, or with no word at all, as a slip of the pen may."""
     match = re.match(_MNEMONIC, statement.text)
-    return match is not None and (match[1].lower() in PREFIXES or is_known(match[1].lower()))
+    return match is None or match[1].lower() in PREFIXES or is_known(match[1].lower())

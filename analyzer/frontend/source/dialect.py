@@ -183,10 +183,14 @@ _NASM_MACROS = re.compile(
 characters."""
 _MASM_SURE = re.compile(
     r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment|macro)\b|(?:endm|exitm|rept)\b(?![ \t]*:)|"
-    r"\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
+    r"\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|(?:@@|\$L[LN]?\w*@\w+)[ \t]*:|"
+    r"[\w.@?$]+::[ \t]*(?:;.*)?$)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""The last alternatives are anonymous labels and the labels in MSVC's listings."""
+"""The last alternatives are anonymous labels, the labels in MSVC's listings, and public labels."""
+_SUFFIXED = re.compile(r"^[^;#%\n\"']*[ \t,\[+*-]\d[0-9a-f]*h\b", re.MULTILINE | re.IGNORECASE)
+"""A number as only NASM and MASM write it: ``0FFh``."""
+_PTR = re.compile(r"\bptr\b", re.IGNORECASE)
 
 
 def style(source: SourceText) -> AssemblerStyle:
@@ -197,11 +201,11 @@ def style(source: SourceText) -> AssemblerStyle:
         return AssemblerStyle.NASM
     if source.has(_GNU_DIRECTIVE.search):
         return AssemblerStyle.GAS
-    return (
-        AssemblerStyle.NASM
-        if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source)
-        else AssemblerStyle.GAS
-    )
+    if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source):
+        return AssemblerStyle.NASM
+    if source.has(_SUFFIXED.search) and source.has(_is_intel):
+        return AssemblerStyle.MASM if source.has(_PTR.search) else AssemblerStyle.NASM
+    return AssemblerStyle.GAS
 
 
 def comment_sign(source: SourceText) -> str:

@@ -49,8 +49,10 @@ _COLUMNS = (
         rf"^[ \t]+\S+:\d+[ \t]+0x(?P<address>[0-9a-f]+)[ \t]+(?P<code>{_PAIRS})[ \t]+{_TEXT}", re.MULTILINE
     ),
     re.compile(
-        rf"^(?:{_ART}(?=0x))?(?:\.?\w+:(?=[0-9A-F]{{8}})|0x(?=[0-9a-f]{{4}})|(?=[0-9a-fA-F]{{16}}[ \t]))"
-        rf"(?P<address>[0-9a-fA-F]{{4,16}})[ \t]+{_TEXT}",
+        rf"^(?:(?:[ \t]*[bB]\+>)?{_ART}(?=0x))?"
+        r"(?:\.?\w+:(?=[0-9A-F]{8})|0x(?=[0-9a-f]{4})|(?=[0-9a-fA-F]{16}[ \t]))"
+        r"(?P<address>[0-9a-fA-F]{4,16})(?:[ \t]+<(?P<place>[^>\n]*)>)?[ \t]+"
+        rf"(?:[^\x00-\x7f][ \t]+)?{_TEXT}",
         re.MULTILINE,
     ),
     re.compile(
@@ -75,6 +77,9 @@ _HEADER = (
     r"^(?:\d+[ \t]+)?(?:[0-9a-f]+ )?(?:<(?P<exact>.+)>|(?P<name>[^\s;#][^\[\n]*?)(?:[ \t]+\[.*\])?):[ \t]*$"
 )
 _GO = r"TEXT[ \t]+(\S+)\(SB\)"
+_PLACE = r"(?P<name>.+?)(?:\+(?P<offset>\d+|0x[0-9a-f]+))?"
+_BY_NAME = rf"(?P<jump>\w+)[ \t]+{_PLACE}"
+"""A jump to a place in a function: ``jne sum+2``."""
 _WITHIN = r".*\+(?:0x)?[0-9a-f]+"
 """Name of a block inside a function."""
 _PROC = r"^(?:\S+:[0-9A-F]+|[ \t]?[0-9A-F]{8})[ \t]+(?P<name>\S+)[ \t]+(?:proc|PROC)\b"
@@ -93,6 +98,8 @@ class _DumpBuilder(Struct):
     dump: Dump = field(default_factory=Dump)
     header: tuple[str, int] | None = None
     at: int = 0
+    bases: dict[str, int] = field(default_factory=dict)
+    """Addresses of functions, as rows say them: ``<sum+7>``."""
 
     def section(self, name: str) -> DumpSection:
         """Begin a section."""
@@ -162,6 +169,10 @@ def _read(text: str, columns: re.Pattern[str]) -> tuple[Dump, int]:
             if header := re.match(_PROC, line):
                 found.header = header["name"], number
             found.dump.is_object |= OBJECT.match(line) is not None
+    for row in [row for part in found.dump.parts for row in part.rows if not row.code]:
+        match = re.fullmatch(_BY_NAME, row.text)
+        if match and (base := found.bases.get(match["name"])) is not None:
+            row.text = f"{match['jump']} {base + int(match['offset'] or '0', 0):#x}"
     return found.dump, unread
 
 
@@ -172,6 +183,11 @@ def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
     if not text or re.match(_NO_INSTRUCTION, text):
         return False
     address = int(groups["address"].replace("`", ""), 16) if groups.get("address") else found.at
+    if place := re.fullmatch(_PLACE, groups.get("place") or ""):
+        base = address - int(place["offset"] or "0", 0)
+        if place["name"] not in found.bases:
+            found.bases[place["name"]] = base
+            found.header = found.header or (place["name"], number)
     code = _bytes(groups.get("code") or "") + _numbers(groups.get("numbers") or "")
     found.add(DumpRow(number, match.start("text"), address, code, text))
     return bool(code)

@@ -83,7 +83,7 @@ LANGUAGES = (
     Language(
         "a report about assembly",
         r"(?m)^(?:\[1\]: #uOps|Intel\(R\) Architecture Code Analyzer|Open Source Architecture Code Analyzer|"
-        r"Throughput Analysis Report)",
+        r"Throughput Analysis Report|Iterations:[ \t]+\d+[ \t]*$|Throughput \(in cycles per iteration\):)",
         "Analyse the assembly or the object that it is about: cyclelens analyze FILE.",
         True,
     ),
@@ -97,6 +97,12 @@ LANGUAGES = (
         "a text quoted in a mail",
         r"(?m)^>{1,3}[ \t]+[.\w].*",
         "Remove the marks before its lines: sed 's/^[> ]*//' FILE | cyclelens analyze -.",
+        True,
+    ),
+    Language(
+        "code of extended inline assembly, with two % before each register",
+        r"(?m)^[^\n#\"]*%%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|r(?:[89]|1[0-5])[dwb]?|[xyz]mm\d+)\b",
+        "Write one: sed 's/%%/%/g' FILE | cyclelens analyze -.",
         True,
     ),
     Language(
@@ -250,6 +256,21 @@ WITHOUT_REGIONS = (
         "the intermediate language of LLVM's code generator (MIR)",
         r"(?m)^[ \t]*(?:tracksRegLiveness|machineFunctionInfo|bb\.\d+[.\w ]*(?:\([^)\n]*\))?):.*",
         "Compile it and analyse the object: llc -filetype=obj FILE.mir, cyclelens analyze FILE.o.",
+    ),
+    Language(
+        "inline assembly in strings of C",
+        r"(?m)^[ \t]*\"[^\"\n]*\\n(?:\\t)?[ \t]*\"[ \t]*$",
+        "Compile the file and see the cycles at its lines: cyclelens cc -- gcc -O2 -c FILE.c.",
+    ),
+    Language(
+        "a text in a terminal's colours",
+        r"(?m)^.*\x1b\[[0-9;]*m.*",
+        "Write it without colours: sed 's/\\x1b\\[[0-9;]*m//g' FILE | cyclelens analyze -.",
+    ),
+    Language(
+        "a text with line numbers",
+        r"(?m)^[ \t]*1[ \t|]+.*\n[ \t]*2[ \t|]+.*\n[ \t]*3[ \t|]+.*",
+        "Remove the numbers: sed 's/^ *[0-9]* *//' FILE | cyclelens analyze -.",
     ),
     Language(
         "the output of LuaJIT (-jdump)",

@@ -17,7 +17,8 @@ from cyclelens.analyzer.frontend.source.scanner import RawStatement
 
 _NAME = r"[\w@?$]+"
 _FUNCTION = rf"(?i)\s*({_NAME})[ \t]+proc\b"
-_PUBLIC_LABEL = rf"(?s)(\s*{_NAME}\s*:):(?!:)\s*(.*)"
+_PUBLIC_LABEL = r"(?s)(\s*[\w@?$.]+\s*:):(?!:)\s*(.*)"
+"""With dots, as Intel's compiler writes it."""
 _LABEL = rf"(?i)\s*({_NAME})[ \t]+label[ \t]+(?:near|far|proc)\b"
 _SEGMENT = rf"(?is)\s*({_NAME})[ \t]+segment\b(.*)"
 _SEGMENT_END = rf"(?i)\s*({_NAME})[ \t]+ends\b"
