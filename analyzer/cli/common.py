@@ -156,7 +156,12 @@ def analyze_data(data: bytes, options: argparse.Namespace, detail: Detail) -> An
 
     chosen = analysis_options(options, detail)
     try:
-        return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
+        if not sys.stderr.isatty():
+            return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
+        from cyclelens.analyzer.cli.waiting import Waiting
+
+        with Waiting() as waiting:
+            return analyze_bytes(Analyzer(), data, options.file, chosen, options.function, waiting)
     except TablesUnavailable as error:
         raise InputError(error) from None
 

@@ -93,6 +93,7 @@ FORMATS = {
     "radare2 with the head of an arrow": _dump("|      .-> 0x{at:08x}      {code:<14} {text}"),
     "radare2 without code": _dump("|   :   0x{at:08x}      {text}"),
     "cstool": _cstool(),
+    "SBCL": _dump("{at:X}:       {code:<16} {upper}", "#x{:X}"),
     "go tool objdump": _dump("  dot.go:3\t\t{at:#x}\t\t{code:<16}\t{upper}", "{:#x}"),
     "perf annotate --stdio2 --asm-raw": _dump(" 21.35        {pairs:<22}  {text}", "{:x} <dot+0x7>"),
 }

@@ -53,3 +53,10 @@ def test_markers_behind_a_hash_mark_a_region_and_are_named_once() -> None:
     assert (problem.line, problem.severity) == (1, Severity.WARNING)
     assert "begin comments, and markers in them, with ;" in problem.message
     assert [(region.name, region.incomplete) for region in found.regions] == [("a", False)]
+
+
+@needs_nasm
+def test_a_structure_is_no_label_of_the_code_behind_it() -> None:
+    text = "struc S\n.a resq 1\n.b resq 1\nendstruc\nsection .text\nf: add rax, [rsi+S.b]\n dec rcx\n jnz f\n"
+    (region,) = assemble(text).regions
+    assert (region.name, region.first_line, region.code.hex()) == ("f", 5, "4803460848ffc975f7")

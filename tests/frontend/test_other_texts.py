@@ -86,6 +86,8 @@ OTHERS = {
     "colours": ("\x1b[32mf\x1b[0m:\n\x1b[1m dec\x1b[0m %rcx\n jnz f\n", 0, "colours"),
     "line numbers": ("1  f:\n2      dec %rcx\n3      jnz f\n", 0, "Remove the numbers"),
     "llvm-mca": ("Iterations:        100\nInstructions:      400\n", 0, "report"),
+    "asmjit": ("L0:\nadd rax, qword ptr [rdi] ; 480307\ndec rsi\nshort jne L0\n", 3, "--raw"),
+    "sbcl": ("; Size: 24 bytes\n; 4A0:  480307   ADD RAX, [RDI]\n; 4A3:  48FFCE   DEC RSI\n", 1, "s/^; //"),
     "perf in a terminal": (
         " 50.00 │2:   add    (%rdi),%rax\n 50.00 │    ↑ jne    2\n",
         1,

@@ -216,3 +216,12 @@ def test_a_half_typed_mnemonic_is_a_mistake_in_a_file_that_goes_to_nasm(
 
 def test_bare_registers_tell_the_size_of_an_access() -> None:
     assert assemble(".att_syntax noprefix\nf: add (rsi), rax\n dec rcx\n jnz f\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    "text", [" dec %rcx\n jnz .-3\n", "bits 64\n dec rcx\n jnz $-3\n", "f: dec %rcx\n jnz f+0\n"]
+)
+def test_a_text_without_loops_says_which_jumps_are_not_followed(text: str) -> None:
+    (problem,) = assemble(text, SourceOptions(allow_external_programs=False)).problems
+    assert problem.code == "undefined-label"
+    assert "is followed only in object files: write a label" in problem.message

@@ -31,6 +31,9 @@ _MAXIMUM_REPEATED = 1 << 16
 _LABEL = re.compile(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
 _GNU_SECTION = r"(?i)\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)"
 _NASM_SECTION = r"(?i)\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?"
+_NASM_ABSOLUTE = r"(?i)\s*\[?\s*(?:absolute|struc)\b"
+"""What follows has addresses of its own, and no code."""
+_NASM_STRUCTURE_END = r"(?i)\s*endstruc\b"
 _NASM_SWITCH = r"(?i)\s*\[?\s*(?:section|segment)\b"
 _GNU_DATA = (
     r"(?i)\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|"
@@ -156,7 +159,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     waiting: list[tuple[str, int]] = []
     labels: list[tuple[int, tuple[str, int]]] = []
     listed_sections: list[_ListedSection] = []
-    user_line, continued, repeats = 0, False, False
+    user_line, continued, repeats, is_absolute = 0, False, False, False
     for raw in BytesIO(re.sub(_NASM_NOTHING, b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
         match = re.match(_NASM_LINE, line)
@@ -171,6 +174,11 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
         if re.match(_NASM_SWITCH, source):
             sections.nasm(source, listing)
             listed_sections.append(_ListedSection(len(listing.statements), sections.current, level is None))
+            is_absolute = False
+        is_absolute = is_absolute or re.match(_NASM_ABSOLUTE, source) is not None
+        if is_absolute:
+            is_absolute = re.match(_NASM_STRUCTURE_END, source) is None
+            continue
         if not continued:
             waiting += ((name, user_line) for name in _labels(source))
         data = match[3]

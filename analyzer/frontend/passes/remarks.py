@@ -37,6 +37,11 @@ _SIZING = re.compile(r"(?:^|,)\s*%(?!cl\b|[c-gs]s:)", re.IGNORECASE)
 """A register operand other than a shift's count."""
 _PAGE = 4096
 """Systems keep the first page of memory free, so that null pointers are found."""
+_RELATIVE_JUMP = (
+    r"(?i)(?:bnd[ \t]+)?(?:j[a-z]{1,4}|loop[a-z]*)[ \t]+"
+    r"((?:[.$]|[A-Za-z_.][\w.$]*)[ \t]*[-+][ \t]*\w+)[ \t]*$"
+)
+_NOT_FOLLOWED = "A jump to '{}' is followed only in object files: write a label, or analyse the object."
 _ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*")
 
 
@@ -96,6 +101,17 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
 def remark_nothing(run: AssemblyRun, program: Program) -> None:
     """Report why a text without regions may have no loop: a jump misses a label, or a character only looks
     like a space. It may be any text, so only likely mistakes count."""
+    for index, statement in enumerate(program.statements):
+        if statement.kind is StatementKind.INSTRUCTION and (
+            match := re.match(_RELATIVE_JUMP, statement.text)
+        ):
+            run.report(
+                "undefined-label",
+                _NOT_FOLLOWED.format(match[1].strip()),
+                *program.span(index),
+                Severity.WARNING,
+            )
+            return
     names = [shown(name) for name in program.label_names()]
     if not names:
         return

@@ -36,7 +36,8 @@ _COLUMNS = (
     # Arrows and indentation, a line number, a section, and then the columns.
     re.compile(
         rf"^{_ART}(?:\d{{1,7}}[ \t]+)?(?:\.?\w+:(?=[0-9A-F]{{8}}))?(?:0x)?"
-        rf"(?P<address>[0-9a-fA-F]{{4,16}}(?:`[0-9a-f]{{8}})?):?[ \t|]+\^?(?P<code>{_PAIRS})[ \t|]+{_TEXT}",
+        r"(?P<address>[0-9a-fA-F]{4,16}(?:`[0-9a-f]{8})?|[0-9a-fA-F]{2,3}(?=:)):?"
+        rf"[ \t|]+\^?(?P<code>{_PAIRS})[ \t|]+{_TEXT}",
         re.MULTILINE,
     ),
     # cstool; its addresses may be short.

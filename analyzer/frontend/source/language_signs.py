@@ -273,6 +273,16 @@ WITHOUT_REGIONS = (
         "Remove the numbers: sed 's/^ *[0-9]* *//' FILE | cyclelens analyze -.",
     ),
     Language(
+        "a log of AsmJit",
+        r"(?m)^[ \t]*short[ \t]+j[a-z]+[ \t].*",
+        "Analyse the bytes that it emits: cyclelens analyze --raw FILE.",
+    ),
+    Language(
+        "a disassembly in comments, as SBCL prints it",
+        r"(?m)^;[ \t]+[0-9A-F]{2,16}:[ \t]+[0-9A-F]{2,30}[ \t]+[A-Z].*",
+        "Remove the semicolons: sed 's/^; //' FILE | cyclelens analyze -.",
+    ),
+    Language(
         "the output of LuaJIT (-jdump)",
         r"(?m)^---- TRACE \d+ .*",
         "Let gdb print the machine code of a trace (x/40i ADDRESS) and analyse that.",
