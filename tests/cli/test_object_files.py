@@ -443,17 +443,3 @@ def test_what_is_no_machine_code_is_refused(
     (tmp_path / "code.hex").write_text(content)
     assert cli.main(["analyze", str(tmp_path / "code.hex"), "--hex"]) == 1
     assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("options", [(), ("--function", "f")])
-def test_an_object_for_link_time_optimization_has_no_code_yet(
-    options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    (tmp_path / "t.c").write_text("long f(long n) { return n + 1; }\n")
-    run("gcc", "-O2", "-flto", "-fno-fat-lto-objects", "-c", "-o", tmp_path / "t.o", tmp_path / "t.c")
-    assert cli.main(["analyze", str(tmp_path / "t.o"), *options]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "this is an object of -flto, which has no machine code yet: compile without -flto" in error
