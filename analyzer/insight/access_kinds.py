@@ -32,6 +32,9 @@ _LINE = 64
 _ACCESSES_AT_ONCE = 3
 _SHORTEST = 1.05
 """Cycles of a loop whose accesses wait for the loop's branch only."""
+_FEW_CYCLES = 1.6
+_SEVERAL = 3
+"""Vector instructions of a loop of so few cycles that was seen to wait."""
 _WIDE_STORES = re.compile(r"vmov(ap|up)[sd]|vmovdq[au](8|16|32|64)?")
 
 
@@ -50,7 +53,7 @@ def _counted_loads(prediction: Prediction) -> Iterator[Difference]:
     counters, loaded = _counters(instructions), set[str]()
     found = []
     for i, each in enumerate(instructions):
-        loads = any(a.read and counters & {a.base, a.index} for a in each.memory_operands)
+        loads = _counted(each, counters)
         if operations(each) and (loads or loaded & {r.canonical for r in each.register_inputs}):
             found.append(i)
         outputs = {r.canonical for r in each.register_outputs}
@@ -147,6 +150,44 @@ def _wide_stores_across_lines(prediction: Prediction) -> Iterator[Difference]:
         yield Difference(tuple(found), "with stores of 512 bits across lines", more)
 
 
+def _short_and_wide(prediction: Prediction) -> Iterator[Difference]:
+    """An operation of 512 bits among others in a short loop."""
+    vectors = [(i, each) for i, each in enumerate(prediction.instructions) if is_vector(each)]
+    found = tuple(
+        i
+        for i, each in vectors
+        if any((operand.register or "").startswith("ZMM") for operand in each.instruction.operands)
+    )
+    several = _SEVERAL <= len(vectors) > len(found)
+    if found and several and prediction.cycles_per_iteration <= _FEW_CYCLES:
+        kind = "of few cycles with vectors of 512 bits among others"
+        yield Difference(found, kind, loop_caveats.SHORT_AND_WIDE_CYCLES)
+
+
+def _wide_on_own_results(prediction: Prediction) -> Iterator[Difference]:
+    """An operation of 512 bits on its own result each cycle that some pipe lacks, or on counted words."""
+    instructions = prediction.instructions
+    counters = _counters(instructions)
+    found = tuple(
+        i
+        for i, each in enumerate(instructions)
+        if any(
+            uop.kind is UopKind.COMPUTE
+            and uop.busy_eighths > _EIGHTHS
+            and (uop.units.mask.bit_count() < AT_ONCE or _counted(each, counters))
+            for uop in each.uops
+        )
+        and {r.canonical for r in each.register_inputs} & {r.canonical for r in each.register_outputs}
+    )
+    if found and prediction.cycles_per_iteration <= _SHORTEST:
+        kind = "of a cycle with vectors of 512 bits on their own results"
+        yield Difference(found, kind, loop_caveats.WIDE_CHAIN_CYCLES)
+
+
+def _counted(template: InstructionTemplate, counters: set[str]) -> bool:
+    return any(access.read and counters & {access.base, access.index} for access in template.memory_operands)
+
+
 _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _counted_loads,
     _counted_accesses,
@@ -154,4 +195,6 @@ _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _across_lines,
     _popped_among_accesses,
     _wide_stores_across_lines,
+    _short_and_wide,
+    _wide_on_own_results,
 )

@@ -23,8 +23,8 @@ _HORIZONTAL = re.compile(r"v?h(add|sub)p[sd]")
 """Two shuffles of a cycle, then a longer operation, so that one alone is slower."""
 _EXTRACTS = re.compile(r"v?p?extract\w+")
 _WIDE_MASKS = re.compile(r"k(add|and|andn|or|xor|xnor|not)q|kunpckdq")
-_OF_BRANCHES = re.compile(r"(set|cmov)(?!n?[abc]e?$)\w+")
-"""Conditions on flags that DEC writes."""
+_OF_BRANCHES = re.compile(r"(set|cmov)(?!(n?[bc]|n?ae)$)\w+")
+"""Conditions on flags that DEC writes: all but those on the carry alone."""
 _DEPENDENT = 0.95
 """Share of the figure from which dependencies explain it."""
 _SHORT = 2

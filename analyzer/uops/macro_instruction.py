@@ -28,6 +28,8 @@ SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
 _STACK_COPIES = frozenset(("fld", "fst", "fstp"))
 """Copies between registers of the x87 stack."""
+_EXCHANGE_NOP = bytes.fromhex("6690")
+"""XCHG AX, AX; other exchanges of a word with itself are carried out."""
 _RENAMED_BITS = 32
 """Fewest bits of registers that the renamer exchanges."""
 _NARROW = 8
@@ -97,12 +99,7 @@ class MacroInstruction:
         return (
             self.mnemonic in _NOTHING
             or is_nop(self.prepared.facts, self.instruction)
-            or (
-                self.mnemonic == "xchg"
-                and len(set(self.registers)) == 1
-                and self.width == 16
-                and not self.memory
-            )
+            or (self.mnemonic == "xchg" and self.instruction.code == _EXCHANGE_NOP)
             or self.mnemonic == "fxch"
             or (self.mnemonic in _STACK_COPIES and self.registers == ["ST0"] and self.mnemonic != "fld")
         )

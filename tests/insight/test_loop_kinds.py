@@ -112,6 +112,14 @@ def differences(made: Prediction) -> list[float]:
         ("vmovups zmm0, [rdi+8]; lea rax, [rbx+1]", 1.50),
         ("vmovups zmm0, [rdi+8]; vmovups zmm1, [rdi+72]; vmovups zmm2, [rdi+136]", 4.51),
         ("vmovups [rdi+8], zmm0", 3.00),
+        ("vunpcklps zmm0, zmm0, zmm1", 1.16),
+        ("vpaddd zmm0, zmm0, [rdi]; add rdi, 64", 1.15),
+        ("vcmpps k1, zmm6, zmm2, 1; vpsubq ymm7, ymm1, ymm1; vpcmpeqd ymm6, ymm3, ymm5", 1.69),
+        (
+            "vpavgb ymm6, ymm4, ymm4; vpblendd ymm2, ymm3, ymm1, 5; vmovd xmm2, dword ptr [rdi+128]; "
+            "vmulpd zmm1, zmm4, zmm7",
+            1.28,
+        ),
         (
             "push rdx; pop r8; vmovups xmm0, [rcx+8]; cmp dword ptr [rdi+64], 5; movzx edx, byte ptr [rcx]",
             1.84,
@@ -172,6 +180,8 @@ def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) 
         ("mov rcx, [rdi]; imul rax, rax; add rdi, 8; add rdx, rcx", 3.00),
         ("vmovups zmm0, [rdi+64]; lea rax, [rbx+1]", 1.00),
         ("vmovups [rdi+64], zmm0", 2.00),
+        ("vpaddd zmm0, zmm0, zmm1", 1.00),
+        ("vunpcklps zmm0, zmm2, zmm1", 1.00),
         ("push rdx; pop r8; vmovups xmm0, [rcx+8]", 1.00),
         ("vpaddd ymm0, ymm1, ymm2; vpaddd ymm3, ymm1, ymm2; vpaddd ymm4, ymm1, ymm2", 1.00),
         ("vpaddd zmm0, zmm1, zmm2; vpaddd zmm3, zmm1, zmm2; vpaddd zmm4, zmm1, zmm2", 1.50),

@@ -175,6 +175,7 @@ OTHERWISE = {
     "push 7\n push 7\n lea rsp, [rsp+16]": 1.94,
     "push 7\n push 7\n push 7\n push 7\n add rsp, 32": 3.00,
     "setz al\n setz bl": 1.50,
+    "seta al\n cmovbe r8, r9": 1.50,
     "vpaddd ymm0{k1}, ymm1, ymm2\n vpand ymm2, ymm1, ymm0": 2.00,
     "vpminsd ymm0{k1}, ymm2, ymm1\n vpandd ymm2, ymm1, ymm0": 2.00,
     "cmovz rax, rbx\n cmovz rdx, rsi": 1.50,

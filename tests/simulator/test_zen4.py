@@ -38,6 +38,8 @@ FOUR_CHANGES = "830701834708018347100183471801"
         ("SBB of memory reads its target", "1b17480fafd0f3480fb8c3", "loop", 4.00),
         ("and so does SBB of a constant", "4883da05480fafd0f3480fb8c3", "loop", 4.00),
         ("SBB of a register with itself does not", "4819d2480fafd0f3480fb8c3", "loop", 1.00),
+        ("a word exchanged with itself takes two cycles", "6687d24801c2", "loop", 3.00),
+        ("XCHG AX, AX is a NOP", "66904801c2", "loop", 1.00),
         ("M28: a byte beside another chunk", "884500884520", "copies", 2.00),
         ("M28: bytes of two chunks in turn", "884500884520884508884528", "loop", 4.00),
         ("M28: bytes in groups by chunk", "884500884508884520884528", "loop", 2.00),
