@@ -129,6 +129,8 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     """Crossing into another block or round reduces the uops that a cycle delivers (X5)."""
     taken_branches_per_cycle: int = 0
     """Taken branches that the DSB passes per cycle (X6); 0: as many as its uops of a cycle contain."""
+    dsb_lines_per_cycle: int | None = None
+    """Lines from which a cycle delivers (X1); None: two."""
     dsb_serves_rounds_together: bool = False
     """Uops of two rounds of a loop within one block can be delivered in the same cycle (6.2)."""
     stack_offset_limit: int | None = 192

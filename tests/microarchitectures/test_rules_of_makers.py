@@ -26,7 +26,8 @@ branch_across_blocks_costs_a_block  y   y   y   y   y   y   y   y   y   y   y   
 large_immediate_takes_slot          y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
 crowded_prefixes_uncacheable        y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
 dsb_loses_width_across_blocks       -   -   -   -   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-dsb_serves_rounds_together          -   -   -   -   -   -   -   -   -   -   -   -   y    y    y    y    y    y
+dsb_serves_rounds_together          -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    y    y    y
+dsb_lines_per_cycle                 -   -   -   -   -   -   -   -   -   -   -   -   1    1    1    -    -    -
 jcc_erratum                         -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
 both_halves_cacheable               -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
 lsd_enabled                         y   y   y   y   -   -   -   -   y   y   y   y   -    -    -    -    -    -
@@ -59,6 +60,7 @@ large_immediate_takes_slot            -   -   -   -   -   -
 crowded_prefixes_uncacheable          -   -   -   -   -   -
 dsb_loses_width_across_blocks         -   -   -   -   -   -
 dsb_serves_rounds_together            y   y   y   y   y   y
+dsb_lines_per_cycle                   -   -   -   -   -   -
 jcc_erratum                           -   -   -   -   -   -
 both_halves_cacheable                 -   -   -   -   -   -
 lsd_enabled                           y   -   y   -   -   -
@@ -212,7 +214,9 @@ def synchronises_pops(name: str) -> bool:
         (
             "6.2: a loop within 32 bytes, or within a window of the op cache",
             cycle_of_one_block,
-            tuple(name for name in _NAMES if name in (*OLD_INTEL, "ZEN3", "ZEN4", "ZEN5")),
+            tuple(
+                name for name in _NAMES if name in (*OLD_INTEL, "ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5")
+            ),
         ),
         ("E3: long runs of pop synchronise", synchronises_pops, INTEL),
         (

@@ -13,6 +13,7 @@ cdef class Dsb:
     cdef MicrocodeQueue _microcode
     cdef int _width
     cdef bint _loses_width
+    cdef bint _one_line
     cdef int _ms_stall
     cdef int _most_taken
     cdef int position
@@ -33,6 +34,7 @@ cdef class Dsb:
         self._microcode = microcode
         self._width = microarchitecture.dsb_width
         self._loses_width = microarchitecture.dsb_loses_width_across_blocks
+        self._one_line = microarchitecture.dsb_lines_per_cycle == 1
         self._ms_stall = microarchitecture.dsb_to_ms_stall
         self._most_taken = microarchitecture.taken_branches_per_cycle
 
@@ -127,7 +129,7 @@ cdef class Dsb:
     cdef bint _may_open(self) noexcept nogil:
         """Whether a second line may be opened after the last delivered entry (X1)."""
         line = self._lines.firsts[self._lines.head]
-        if self._layout.entry_ms[self._layout.line_end[line] - 1]:
+        if self._one_line or self._layout.entry_ms[self._layout.line_end[line] - 1]:
             return False
         last = self.last_instruction
         end = self._layout.address[last] + self.program.instruction[last].length
