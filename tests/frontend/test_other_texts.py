@@ -223,6 +223,17 @@ def test_no_text_of_the_project_is_taken_for_another_language() -> None:
         assert other is None, path
 
 
+def test_a_disassembly_may_say_that_it_is_64_bit_code() -> None:
+    rows = "  10:\t67 03 06             \tadd    (%esi),%eax\n  13:\tff c9                \tdec    %ecx\n"
+    text = f"{rows}  15:\t75 f9                \tjne    10 <f>\n"
+    (problem,) = assemble(text).problems
+    assert problem.code == "other-language"
+    assert ".code64" in problem.message
+    found = assemble(f".code64\n{text}")
+    assert found.problems == ()
+    assert [region.code.hex() for region in found.regions] == ["670306ffc975f9"]
+
+
 LEFT_OUT = [
     ("#if defined(__AVX2__)\nf: dec %rcx\n jnz f\n#endif", "'#if defined(__AVX2__)' at line 1; -D __AVX2__"),
     ("\n#ifdef FAST\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef FAST' at line 2; -D FAST ("),

@@ -86,7 +86,8 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
     lines of the dump."""
     rows = [row for part in dump.parts for row in part.rows]
     dialect = _dialect(run, rows)
-    if (other := _other_processor(rows)) is not None:
+    other = None if other_languages.says_64_bits(run.text) else _other_processor(rows)
+    if other is not None:
         return AssembledFile((), (other,), dialect.name)
     problems = _encode(run, dump, dialect)
     if len(problems) > max(1, len(rows) // 2):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 _OBJECT = "Only x86-64 is simulated."
-IF_64_BITS = "; if it is that, write .code64 above it (NASM: BITS 64)"
+SAYS_64_BITS = r"\.code64\b|\[?[ \t]*bits[ \t]+64\b|use64\b"
 _NARROW = "code of 32 or 16 bits"
-_CONDITIONS = r"(?mi)^[ \t]*(?:[#%.]?[ \t]*if|\.code64\b|\[?[ \t]*bits[ \t]+64\b|use64\b)"
+_CONDITIONS = rf"(?mi)^[ \t]*(?:[#%.]?[ \t]*if|{SAYS_64_BITS})"
 """Signs of code for several modes, or of 64 bits."""
 _BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?(?:[0-9a-f]{8}[ \t]+)?"
 """What may stand before a statement: a label, or the address and code of a disassembly."""
@@ -60,7 +60,7 @@ LANGUAGES = (
         r"^[ \t]*(?:\.model[ \t]+(?:tiny|small|compact|medium|large|huge)|"
         r"\[?org[ \t]+(?:100h|0x100|0x7c00|7c00h)|"
         r"int[ \t]+(?:0x(?:1[0-9a]|2[01])|(?:1[0-9a]|2[01])h))\b",
-        f"Only x86-64 is simulated{IF_64_BITS}.",
+        "Only x86-64 is simulated; if it is that, write .code64 above it (NASM: BITS 64).",
         True,
         _CONDITIONS + r"|\baddr32\b|(?<![\w.])%?r(?:[abcd]x|[sd]i|[bs]p|ip|(?:[89]|1[0-5])[dwb]?)\b",
     ),

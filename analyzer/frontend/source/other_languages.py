@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.source.chunks import Chunk, SourceText
 from cyclelens.analyzer.frontend.source.language_signs import (
-    IF_64_BITS,
     LANGUAGES,
+    SAYS_64_BITS,
     WITHOUT_REGIONS,
     Language,
 )
@@ -75,7 +75,12 @@ def in_dump(instructions: Sequence[str]) -> tuple[int, str] | None:
     other = find(source)
     if other is None:
         return None
-    return source.text.count("\n", 0, other.start), other.message.replace(IF_64_BITS, "")
+    return source.text.count("\n", 0, other.start), other.message
+
+
+def says_64_bits(text: str) -> bool:
+    """Whether a text says that it is 64-bit code, whatever its addresses look like."""
+    return re.search(rf"(?mi)^[ \t]*(?:{SAYS_64_BITS})", text) is not None
 
 
 def without_regions(source: SourceText) -> UnsupportedText | None:
