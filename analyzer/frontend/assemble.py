@@ -13,6 +13,7 @@ from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
 from cyclelens.analyzer.frontend.passes.excluded_code import remark_excluded_code
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
+from cyclelens.analyzer.frontend.passes.narrow_code import remark_narrow_code
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import dump_columns, dumps, other_languages
@@ -152,6 +153,7 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
             return replace(nothing, problems=(_named(run.source, other),))
     if run.stop():
         return nothing
+    remark_narrow_code(run, regions)
     latencies, problems = find_latencies(found.markers, run.lines, coverage(run.spans))
     regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
     counts = None

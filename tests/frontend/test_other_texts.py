@@ -234,6 +234,17 @@ def test_a_disassembly_may_say_that_it_is_64_bit_code() -> None:
     assert [region.code.hex() for region in found.regions] == ["670306ffc975f9"]
 
 
+NARROW = "%ifdef A\n%endif\nf: mov ecx, [esp+4]\n.l: add eax, [ecx]\n dec edx\n jnz .l\n"
+
+
+def test_a_region_of_32_bits_in_a_text_for_several_modes_is_named() -> None:
+    (problem,) = assemble(NARROW).problems
+    assert (problem.line, problem.severity) == (3, Severity.WARNING)
+    assert "looks like 32-bit code" in problem.message
+    for said in (f"BITS 64\n{NARROW}", NARROW.replace("[ecx]", "[rcx]"), NARROW.replace("edx", "rdx")):
+        assert not assemble(said).problems
+
+
 LEFT_OUT = [
     ("#if defined(__AVX2__)\nf: dec %rcx\n jnz f\n#endif", "'#if defined(__AVX2__)' at line 1; -D __AVX2__"),
     ("\n#ifdef FAST\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef FAST' at line 2; -D FAST ("),
