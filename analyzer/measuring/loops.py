@@ -77,39 +77,44 @@ def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | N
     """The counter of a loop that ends itself: ``add REG, N; jnz`` or ``cmp REG, LIMIT; jb``."""
     if len(instructions) < 2:
         return None
-    test, jump = instructions[-2:]
-    register = _register(test.operands[0]) if test.operands else None
-    if register is None:
-        return None
+    *body, test, jump = instructions
     if test.mnemonic == "cmp" and len(test.operands) == 2:
-        return _counts_to(instructions, register, test, jump, inputs)
-    step = constant_step(test, register)
+        return _counts_to(body, test, jump, inputs)
+    register = _register(test.operands[0]) if test.operands else None
+    step = 0 if register is None else constant_step(test, register)
     # LEA sets no flags, so the jump reads those of another instruction.
     if (
-        test.mnemonic == "lea"
+        register is None
+        or test.mnemonic == "lea"
         or not step
         or jump.mnemonic not in _UNTIL_ZERO
-        or _written(instructions[:-2], register)
+        or _written(body, register)
     ):
         return None
     return Counter(REGISTERS.index(register), 0, -step)
 
 
 def _counts_to(
-    instructions: Sequence[Instruction], register: str, test: Instruction, jump: Instruction, inputs: Inputs
+    body: Sequence[Instruction], test: Instruction, jump: Instruction, inputs: Inputs
 ) -> Counter | None:
-    body = instructions[:-2]
-    writers = [each for each in body if register in written_registers(each.code)]
-    step = constant_step(writers[0], register) if len(writers) == 1 else 0
-    jumps = _WHILE_LESS if step > 0 else _WHILE_MORE
-    if not step or jump.mnemonic not in jumps:
-        return None
-    if test.operands[1].kind is OperandKind.IMMEDIATE:
-        return Counter(REGISTERS.index(register), test.immediate or 0, -step)
-    limit = _register(test.operands[1])
-    if limit is None or limit == register or _written(body, limit):
-        return None
-    return Counter(REGISTERS.index(limit), inputs.registers.get(register, PATTERN), step)
+    """The counter of a loop that compares a register with a constant or with another register, in either
+    order."""
+    first, second = map(_register, test.operands)
+    for register, limit, ascending, descending in (
+        (first, second, _WHILE_LESS, _WHILE_MORE),
+        (second, first, _WHILE_MORE, _WHILE_LESS),
+    ):
+        if register is None or limit == register:
+            continue
+        writers = [each for each in body if register in written_registers(each.code)]
+        step = constant_step(writers[0], register) if len(writers) == 1 else 0
+        if not step or jump.mnemonic not in (ascending if step > 0 else descending):
+            continue
+        if limit is not None and not _written(body, limit):
+            return Counter(REGISTERS.index(limit), inputs.registers.get(register, PATTERN), step)
+        if test.operands[1].kind is OperandKind.IMMEDIATE:
+            return Counter(REGISTERS.index(register), test.immediate or 0, -step)
+    return None
 
 
 def _register(operand: DecodedOperand) -> str | None:

@@ -19,6 +19,8 @@ def loop(text):
         ("4883e80875fa", Counter(0, 0, 8)),  # sub rax, 8; jnz
         ("4883c02075fa", Counter(0, 0, -32)),  # add rax, 32; jnz
         ("4883c0084839d872f7", Counter(3, DISTINCT.registers["RAX"], 8)),  # add rax,8; cmp rax,rbx; jb
+        ("4883c0084839c375f7", Counter(3, DISTINCT.registers["RAX"], 8)),  # add rax,8; cmp rbx,rax; jne
+        ("4883e8084839c372f7", Counter(3, DISTINCT.registers["RAX"], -8)),  # sub rax,8; cmp rbx,rax; jb
         ("48ffc04883f84075f7", Counter(0, 64, -1)),  # inc rax; cmp rax, 64; jne
     ],
 )
@@ -33,6 +35,7 @@ def test_a_loop_that_counts_is_left_as_it_is(code, counter):
         "488b043848ffc9488b0975f4",  # rcx is loaded behind dec
         "4883c008480fafc34839d872f3",  # rax is multiplied too
         "4883e8084839d872f7",  # counts down, but goes on while below
+        "4883c0084839c372f7",  # counts up, but goes on while the limit is below
     ],
 )
 def test_any_other_loop_gets_a_counter(code):
