@@ -28,6 +28,7 @@ from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -133,7 +134,8 @@ class Characterizer:
             made = variant(load, self._matcher, self._store)
             self._load = None if isinstance(made, str) else _load_latency(self._latencies.of(made))
         if sse not in self._times:
-            units = frozenset(each.name for each in self._model.units.all)
+            # A unit of branches takes nothing that is characterized.
+            units = frozenset(each.name for each in self._model.units.all if each.roles != {Role.BRANCH})
             width = self._front_ends.width() or 0.0
             known = self._known_blockers().ascending(sse=sse)
             self._times[sse] = UnitTimes(self._machine, known, units, width)

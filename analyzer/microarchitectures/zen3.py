@@ -33,6 +33,9 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN3`` has the
         +-- integer 3 24
         |     +-- ALU3  ALU, branch
         |
+        +-- branch 24
+        |     +-- BR    branch
+        |
         +-- store queue 64
         |     +-- SD0   store data
         |     +-- SD1   store data
@@ -65,6 +68,7 @@ _UNITS = (
     unit("ALU1", "ALU, multiply, shift", "integer 1"),
     unit("ALU2", "ALU, shift", "integer 2"),
     unit("ALU3", "ALU, branch", "integer 3"),
+    unit("BR", "branch", "branch"),
     unit("AGU0", "load, store address", "integer 0"),
     unit("AGU1", "load, store address", "integer 1"),
     unit("AGU2", "load, store address", "integer 2"),
@@ -117,10 +121,12 @@ MEASURED_BY_OTHERS = Source(
     "C&C",
     "Chips and Cheese: AMD's Zen 4 Part 1, Frontend and Execution Engine (2022), measured",
 )
-_LLVM = Source(
-    Certainty.PUBLISHED,
-    "LLVM",
-    "LLVM: X86ScheduleZnver3.td and X86ScheduleZnver4.td, units by instruction, with the guide's sections",
+_BRANCH_UNIT = Source(
+    Certainty.INFERRED,
+    "LLVM, guide, as Zen 4",
+    "The schedulers of the guide and the units that LLVM's X86ScheduleZnver3.td has with the guide's "
+    "sections; that branches have a unit and a queue of their own is as measured on Zen 4 (docs/zen5.md, "
+    "M48), and the queue's size is assumed",
 )
 _SHARED_UNITS = Source(
     Certainty.INFERRED,
@@ -158,7 +164,7 @@ MODELS = (
         products="Ryzen 5000, EPYC 7003",
         sources={
             GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
-            "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
+            "reorder_buffer_size retire_width load_buffer_size "
             "macro_ops.decode_buffer_bytes macro_ops.line_entries "
             "macro_ops.line_pairs macro_ops.vector_pickable macro_ops.vector_bits "
             "macro_ops.load_latency "
@@ -168,7 +174,7 @@ MODELS = (
             _PENALTY: "misprediction_penalty",
             MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
             "macro_ops.mask_operations_per_cycle",
-            _LLVM: "units",
+            _BRANCH_UNIT: "units schedulers reservation_station_size",
             _SHARED_UNITS: "macro_ops.units_by_mnemonic macro_ops.wide_constant_units",
             _MEASURED: "macro_ops.sse_to_integer_excess macro_ops.zeroing_upper_ends_group "
             "macro_ops.zeroing_upper_needs_unit macro_ops.divider_apart "
@@ -207,9 +213,10 @@ MODELS = (
         idq_size=72,
         issue_width=6,
         reorder_buffer_size=256,
-        reservation_station_size=4 * 24 + 64 + 2 * 64,
+        reservation_station_size=5 * 24 + 64 + 2 * 64,
         schedulers=(
             *(Scheduler(f"integer {number}", 24) for number in range(4)),
+            Scheduler("branch", 24),  # M48; the size is not known.
             Scheduler("store queue", 64),
             # 32 each, and half of the preceding queue of 64.
             Scheduler("vector 0", 64),

@@ -31,6 +31,9 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
         +-- integer 3 24
         |     +-- ALU3  ALU, branch
         |
+        +-- branch 24
+        |     +-- BR    branch
+        |
         +-- store queue 64
         |     +-- SD0   store data
         |     +-- SD1   store data
@@ -77,8 +80,8 @@ _AS_ZEN_3 = Source(
 _UNITS = Source(
     Certainty.INFERRED,
     "as Zen 3, measured",
-    "Those of Zen 3; that a store of a vector and a transfer begin in one cycle was measured by time stamps "
-    "on an EPYC 9004 (docs/zen5.md, M47)",
+    "Those of Zen 3; that branches have a unit of their own, and that a store of a vector and a transfer "
+    "begin in one cycle, was measured by time stamps on an EPYC 9004 (docs/zen5.md, M47, M48)",
 )
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 

@@ -66,7 +66,10 @@ class MacroInstruction:
         """True if every result is merged, not only those of moves and zero idioms (M42)."""
         units = self.units = microarchitecture.units
         self.alus = units.having(Role.ALU)
-        self.branch_alus = units.having(Role.BRANCH)
+        branches = units.having(Role.BRANCH)
+        has_result = branch and bool(prepared.register_outputs)
+        self.branch_units = units.of(branches.mask & self.alus.mask) if has_result else branches
+        """Units of the branch, or of the operation that has absorbed one (M48)."""
         self.shifters = units.having(Role.SHIFT)
         self.multipliers = units.having(Role.MULTIPLY)
         self.transfers = units.having(Role.TRANSFER)

@@ -101,7 +101,7 @@ class _Expander(MacroInstruction):
             if self.branch:
                 # The branch that it has absorbed is executed, and waits for nothing.
                 written = tuple((value, 1) for _, _, value in self.outputs())
-                branch = UopTemplate(UopKind.COMPUTE, self.branch_alus, outputs=written)
+                branch = UopTemplate(UopKind.COMPUTE, self.branch_units, outputs=written)
                 return Expansion(ops=self._ops(1, 0), sizes=(1,), uops=(branch,))
             known = UopTemplate(UopKind.EMPTY, outputs=tuple((value, 0) for _, _, value in self.outputs()))
             ops = self._ops(1, 1 if self.vector else 0)
@@ -131,7 +131,7 @@ class _Expander(MacroInstruction):
             count = 1
             for uop in uops:
                 if uop.kind is UopKind.COMPUTE and uop.units.mask & ~self.alus.mask == 0:
-                    uop.units = self.branch_alus
+                    uop.units = self.branch_units
         templates = [*[uop.template() for uop in uops], *copies]
         vector_ops = 0
         if self.vector and (self._uses_pipes(uops) or self.writes_vector()):

@@ -86,7 +86,7 @@ def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[Unit
     elif subject.mnemonic in _SHIFT_UNITS:
         proper = subject.shifters
     elif subject.prepared.is_branch:
-        proper = subject.branch_alus
+        proper = subject.branch_units
     elif subject.mnemonic in _MULTIPLICATIONS:
         proper = subject.multipliers
     if proper is not None:

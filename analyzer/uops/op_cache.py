@@ -18,6 +18,8 @@ _STEP = 2
 """Cycles per further pair of lines of a window."""
 _MOST_LINES = 6
 """Windows with more lines are read at eight entries per cycle."""
+_BRANCH = EIGHTHS // 2
+"""Least cost of a branch: two leave per cycle (M48)."""
 _SETS = 64
 """Sets of lines; the window's address selects one."""
 _FREE = 4
@@ -144,6 +146,8 @@ def _by_lines(
             joins = number > 0 and not spans[number - 1].jumps
             joins = joins and lines[number - 1][-1] + each[0] <= rules.line_entries
             costs.append(EIGHTHS * (len(each) - joins))
+    branches = [sum(each.is_branch for each in likes[span.first : span.last + 1]) for span in spans]
+    costs = [max(cost, _BRANCH * number) for cost, number in zip(costs, branches, strict=True)]
     # No more than a window is read per cycle.
     costs[-1] += max(0, EIGHTHS * len(costs) - sum(costs)) if small else 0
     filled = [rules.line_entries * (len(each) - 1) + each[-1] for each in lines]

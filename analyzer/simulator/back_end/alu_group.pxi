@@ -13,6 +13,7 @@ cdef class AluGroup:
     cdef Tables tables
     cdef Program program
     cdef int _alus
+    cdef int _branch_unit  # The unit for branches alone, as a mask; 0 if there is none (M48).
     cdef int _lowest  # The first ALU; the others follow it.
     cdef int _sets
     cdef int[::1] _needed  # Number of operations of the group, by the set of ALUs that can execute them.
@@ -20,10 +21,11 @@ cdef class AluGroup:
     cdef int[::1] uops
     cdef int count
 
-    def __init__(self, Tables tables, alus):
+    def __init__(self, Tables tables, alus, branch_units):
         self.tables = tables
         self.program = tables.program
         self._alus = alus.mask
+        self._branch_unit = branch_units.mask & ~alus.mask
         self._lowest = (alus.mask & -alus.mask).bit_length() - 1
         number = alus.mask.bit_count()
         if number > _MOST_ALUS or alus.mask >> self._lowest != (1 << number) - 1:
@@ -41,8 +43,13 @@ cdef class AluGroup:
             self._needed[units] = 0
 
     cdef bint takes(self, int mask) noexcept nogil:
-        """Whether a uop that needs one of these units is an operation for ALUs."""
-        return mask != 0 and mask & ~self._alus == 0
+        """Whether a uop that needs one of these units is an operation for ALUs, or a branch."""
+        return mask != 0 and mask & ~(self._alus | self._branch_unit) == 0
+
+    cdef bint prefers(self, int mask, int units) noexcept nogil:
+        """Whether a uop that needs one unit of a mask would rather have one of ``units``: a branch that of
+        branches."""
+        return mask & units & self._branch_unit != 0
 
     cdef bint has_room(self, int first, int i) noexcept nogil:
         """Whether each of the group's operations and those of an instruction finds an ALU of its own. An
@@ -56,7 +63,7 @@ cdef class AluGroup:
         operations = 0
         for uop in range(first, first + self.program.instruction[i].uop_count):
             mask = self.program.uop[self.tables.uop[uop].static].port_mask
-            if self.takes(mask):
+            if mask != 0 and mask & ~self._alus == 0:
                 self._added[mask >> self._lowest] += 1
                 operations += 1
         return operations == 0 or self._fit()

@@ -57,7 +57,7 @@ cdef class EmptiestScheduler(SchedulerChoice):
         self._alus = units.having(Role.ALU).mask
         rules = microarchitecture.macro_ops
         assert rules is not None
-        self._group = AluGroup(tables, units.having(Role.ALU))
+        self._group = AluGroup(tables, units.having(Role.ALU), units.having(Role.BRANCH))
         self._grouped = rules.one_operation_per_alu
         self._shared = rules.vector_pipes_shared
 
@@ -89,7 +89,8 @@ cdef class EmptiestScheduler(SchedulerChoice):
                 scheduler = (self._turns[_INTEGERS] + step) % self._count
                 if not self._feeds[scheduler] & mask:
                     continue
-                waiting = self._waiting(scheduler, mask) + (_TAKEN if taken >> scheduler & 1 else 0)
+                waiting = 2 * self._waiting(scheduler, mask) + (_TAKEN if taken >> scheduler & 1 else 0)
+                waiting -= self._group.prefers(mask, self._feeds[scheduler])
                 if best == NONE or waiting < fewest:
                     best, fewest = scheduler, waiting
             taken |= 1 << best
@@ -163,14 +164,17 @@ cdef class EmptiestScheduler(SchedulerChoice):
         turn = self._turns[self._kind(mask)]
         for step in range(self._count):
             scheduler = (turn + step) % self._count
-            if (
-                self._feeds[scheduler] & mask
-                and self.flight.waiting[scheduler] + room <= self._sizes[scheduler]
-            ):
+            if self._feeds[scheduler] & mask and self._has_room(scheduler, room):
                 waiting = self._waiting(scheduler, mask)
                 if best == NONE or waiting < fewest:
                     best, fewest = scheduler, waiting
         return best
+
+    cdef bint _has_room(self, int scheduler, int uops) noexcept nogil:
+        """Whether a scheduler has room for this many uops. An empty one takes an instruction with more than it
+        has entries for."""
+        waiting = self.flight.waiting[scheduler]
+        return waiting == 0 or waiting + uops <= self._sizes[scheduler]
 
     cdef int _waiting(self, int scheduler, int mask) noexcept nogil:
         """Number of waiting uops of the kind that needs these units."""
@@ -240,7 +244,7 @@ cdef class ChanceScheduler(EmptiestScheduler):
         for scheduler in range(self._count):
             if (
                 self._feeds[scheduler] & mask
-                and self.flight.waiting[scheduler] + room <= self._sizes[scheduler]
+                and self._has_room(scheduler, room)
                 and self._waiting(scheduler, mask) < most
             ):
                 near |= 1 << scheduler

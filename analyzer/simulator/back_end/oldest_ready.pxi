@@ -17,12 +17,10 @@ cdef class OldestReady(Picker):
     cdef Operations operations
     cdef InFlight flight
     cdef int _units, _delay
-    cdef int _integer_units, _special, _address_mask, _vector_mask
+    cdef int _integer_units, _alus, _alu_count, _special, _address_mask, _vector_mask
     cdef int[::1] _pipes  # Pipes by number, in the order in which they are taken.
-    cdef int _integer_count
     cdef int _loads, _vector_loads, _mixed, _stores
-    cdef int _address_units
-    cdef int _mask_operations, _pickable
+    cdef int _address_units, _mask_operations, _pickable
     cdef int _multiplication, _multiply_mask
     cdef int[::1] _ready  # Ready uops of each scheduler, oldest first.
     cdef int[::1] _counts
@@ -52,10 +50,13 @@ cdef class OldestReady(Picker):
         units = microarchitecture.units
         self._units = len(units)
         self._delay = microarchitecture.issue_to_dispatch_delay
-        self._integer_units = units.having(Role.ALU).mask | units.having(Role.BRANCH).mask
-        self._special = (
-            units.having(Role.BRANCH).mask | units.having(Role.MULTIPLY).mask | units.having(Role.SHIFT).mask
-        )
+        branches = units.having(Role.BRANCH).mask
+        self._alus = units.having(Role.ALU).mask
+        self._alu_count = self._alus.bit_count()
+        self._shifters = units.having(Role.SHIFT).mask
+        self._multiply_mask = units.having(Role.MULTIPLY).mask
+        self._integer_units = self._alus | branches
+        self._special = branches | self._multiply_mask | self._shifters
         self._address_mask = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
         self._vector_mask = 0
         for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
@@ -63,7 +64,6 @@ cdef class OldestReady(Picker):
         self._pipes = ints(len(rules.pipes))
         for place, name in enumerate(rules.pipes):
             self._pipes[place] = units.names.index(name)
-        self._integer_count = self._integer_units.bit_count()
         self._loads = rules.loads_per_cycle
         self._vector_loads = rules.vector_loads_per_cycle
         self._mixed = rules.mixed_memory_ops_per_cycle
@@ -76,8 +76,6 @@ cdef class OldestReady(Picker):
         self._transfer = rules.transfer_alu_cycles
         self._transfer_pipes = units.having(Role.TRANSFER).mask
         self._thirds = ThirdSources(rules.third_source_eighths)
-        self._shifters = units.having(Role.SHIFT).mask
-        self._multiply_mask = microarchitecture.units.having(Role.MULTIPLY).mask
         self.asks_issued = 0 if rules.wasted is None else rules.wasted.address_cycles
         self._ready = ints(3 * _ROOM)
         self._counts = ints(3)
@@ -213,7 +211,7 @@ cdef class OldestReady(Picker):
 
     cdef void _pick_integer(self, int cycle) noexcept nogil:
         cdef Uop *uop
-        slots = self._integer_count - self._integer_debt // EIGHTHS
+        slots = self._alu_count - self._integer_debt // EIGHTHS
         self._integer_debt %= EIGHTHS
         if slots < 0:
             self._integer_debt -= EIGHTHS * slots
@@ -240,13 +238,15 @@ cdef class OldestReady(Picker):
                 traits & DIVIDES_TRAIT and self._divider_free >= end
             ):
                 mask = 0
-            if slots <= 0 or mask == 0:
+            if slots <= 0:
+                mask &= ~self._alus
+            if mask == 0:
                 self._ready[kept] = number
                 kept += 1
                 continue
             unit = self._choose(mask)
             free &= ~(1 << unit)
-            slots -= 1
+            slots -= self._alus >> unit & 1
             if traits & ALONE_TRAIT:
                 self._alone_free = self._after(self._alone_free, cycle, static)
             elif traits & DIVIDES_TRAIT:
