@@ -171,8 +171,8 @@ cdef class EmptiestScheduler(SchedulerChoice):
         return best
 
     cdef bint _has_room(self, int scheduler, int uops) noexcept nogil:
-        """Whether a scheduler has room for this many uops. An empty one takes an instruction with more than it
-        has entries for."""
+        """Whether a scheduler has room for this many uops. An empty one takes any instruction, even one with
+        more uops than it has entries."""
         waiting = self.flight.waiting[scheduler]
         return waiting == 0 or waiting + uops <= self._sizes[scheduler]
 
