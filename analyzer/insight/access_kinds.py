@@ -46,7 +46,7 @@ def of_loop(prediction: Prediction) -> Iterator[Difference]:
 
 def _counted_loads(prediction: Prediction) -> Iterator[Difference]:
     """Operations of integers on words that are loaded from an address which the loop counts, while the ALUs
-    or the dispatch are busy."""
+    or the dispatch are busy, or in a loop of one cycle whose branch takes an ALU."""
     instructions, figure = prediction.instructions, prediction.cycles_per_iteration
     if any(map(is_vector, instructions)) or waits(prediction):
         return
@@ -62,7 +62,8 @@ def _counted_loads(prediction: Prediction) -> Iterator[Difference]:
         sum(map(operations, instructions)) / AT_ONCE,
         sum(each.retire_slots for each in instructions) / GROUP,
     )
-    if found and (busy >= _BUSY * figure or figure <= COUNTER):
+    end = instructions[-2] if instructions[-1].fused_with_previous else instructions[-1]
+    if found and (busy >= _BUSY * figure if figure > COUNTER else operations(end)):
         kind = "whose operations of integers read what is loaded from a counted address"
         yield Difference(tuple(found), kind, loop_caveats.COUNTED_LOAD_SHARE * figure)
 

@@ -17,6 +17,7 @@ COUNTER = 1.0
 """Cycles of the chain of a loop's counter."""
 AT_ONCE = 4
 """Operations of integers, or of vectors, that begin per cycle."""
+_BRANCH_UNIT = "BR"
 GROUP = 6
 """Macro-ops that are dispatched in a cycle."""
 
@@ -38,7 +39,11 @@ def waits(prediction: Prediction) -> bool:
 
 
 def operations(template: InstructionTemplate) -> int:
-    return sum(uop.kind is UopKind.COMPUTE and uop.units.mask != 0 for uop in template.uops)
+    """Uops that compute; a branch that has a unit of its own (M48) is none."""
+    return sum(
+        uop.kind is UopKind.COMPUTE and uop.units.mask != 0 and _BRANCH_UNIT not in uop.units.names
+        for uop in template.uops
+    )
 
 
 def is_vector(template: InstructionTemplate) -> bool:
