@@ -329,11 +329,16 @@ def _judged(
 def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
     """The verdict with a remark on what the figure lacks. ``allowed``: lower bounds pass."""
     from cyclelens.analyzer.insight import mispredictions
-    from cyclelens.analyzer.insight.confidence import lacking
+    from cyclelens.analyzer.insight.confidence import lacking, uncounted
     from cyclelens.analyzer.insight.memory_levels import wording as levels
 
     prediction = verdict.prediction
-    missing = lacking(prediction) or mispredictions.lacking(prediction) or levels.lacking(prediction)
+    missing = (
+        lacking(prediction)
+        or uncounted(prediction)
+        or mispredictions.lacking(prediction)
+        or levels.lacking(prediction)
+    )
     if not missing:
         return verdict
     remark = missing if allowed else f"{missing}: {_ALLOW}"

@@ -21,6 +21,7 @@ from cyclelens.analyzer.microarchitectures import loop_caveats
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
+from cyclelens.analyzer.uops.values import access_bytes
 
 _BUSY = 0.8
 """Share of the figure for which ALUs or the dispatch are busy from which loops took longer."""
@@ -29,7 +30,9 @@ _FULL = 0.9
 _EIGHTHS = 8
 _LINE = 64
 """Bytes of a cache line."""
+_HALF_LINE = 32
 _ACCESSES_AT_ONCE = 3
+_VECTOR_LOADS_AT_ONCE = 2
 _SHORTEST = 1.05
 """Cycles of a loop whose accesses wait for the loop's branch only."""
 _FEW_CYCLES = 1.6
@@ -107,6 +110,21 @@ def _counted_accesses(prediction: Prediction) -> Iterator[Difference]:
         found = tuple(dict.fromkeys(i for i, _ in accesses))
         kind = "with accesses at counted addresses that occupy all units"
         yield Difference(found, kind, loop_caveats.COUNTED_ACCESS_SHARE * figure)
+
+
+def _vector_streams(prediction: Prediction) -> Iterator[Difference]:
+    """Loads of 256 bits and more at counted addresses, as many per cycle as there can be."""
+    instructions, figure = prediction.instructions, prediction.cycles_per_iteration
+    counters = _counters(instructions)
+    loads = [
+        i
+        for i, each in enumerate(instructions)
+        if _counted(each, counters)
+        and any(access_bytes(each, access) >= _HALF_LINE for access in each.memory_operands)
+    ]
+    if len(loads) >= _FULL * _VECTOR_LOADS_AT_ONCE * figure > _SHORTEST and not waits(prediction):
+        kind = "that walk through memory by two loads of 256 bits per cycle"
+        yield Difference(tuple(loads), kind, loop_caveats.VECTOR_STREAM_SHARE * figure)
 
 
 def _across_lines(prediction: Prediction) -> Iterator[Difference]:
@@ -192,6 +210,7 @@ def _counted(template: InstructionTemplate, counters: set[str]) -> bool:
 _KINDS: tuple[Callable[[Prediction], Iterator[Difference]], ...] = (
     _counted_loads,
     _counted_accesses,
+    _vector_streams,
     _full_pipes,
     _across_lines,
     _popped_among_accesses,

@@ -17,8 +17,15 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 def is_lower_bound(prediction: Prediction) -> bool:
     """True if the region takes at least the predicted cycles, but maybe more: costs of its own are unknown,
     or it calls functions, which are not counted."""
-    return has_unknown_costs(prediction) or any(
-        template.instruction.mnemonic == "call" for template in prediction.instructions
+    return has_unknown_costs(prediction) or bool(uncounted(prediction))
+
+
+def uncounted(prediction: Prediction) -> str:
+    """What a figure leaves out although every instruction has its cost: the called functions; empty if there
+    are none."""
+    calls = sum(template.instruction.mnemonic == "call" for template in prediction.instructions)
+    return (
+        f"the called function{'s' * (calls > 1)} {'are' if calls > 1 else 'is'} not counted" if calls else ""
     )
 
 

@@ -4,7 +4,7 @@ instructions that were published with more cycles than the figure has, and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from cyclelens.analyzer.insight import access_kinds, loop_kinds
 from cyclelens.analyzer.insight.assumption_codes import OWED_CONSTANTS, SAME_PAGE
@@ -418,7 +418,10 @@ def same_page(prediction: Prediction) -> Iterator[Assumption]:
     if prediction.mode is Mode.ONCE:
         return
     chain = [(prediction.instructions[index], cycles) for index, cycles in prediction.chain]
-    found = [index for index, _ in prediction.chain if _adds(prediction.instructions[index])]
+    loaded = {
+        output.canonical for each, _ in chain if each.memory_operands for output in each.register_outputs
+    }
+    found = [index for index, _ in prediction.chain if _adds(prediction.instructions[index], loaded)]
     if not found or not all(each.memory_operands for each, _ in chain):
         return
     core = registry.get(prediction.microarchitecture)
@@ -431,9 +434,9 @@ def same_page(prediction: Prediction) -> Iterator[Assumption]:
         yield Assumption(SAME_PAGE, message, tuple(sorted(set(found))), {"other_page_cycles": slower})
 
 
-def _adds(template: InstructionTemplate) -> bool:
-    """True if the address is a register plus a displacement that the core adds late."""
+def _adds(template: InstructionTemplate, loaded: Collection[str]) -> bool:
+    """True if the address is a loaded pointer plus a displacement that the core adds late."""
     return any(
-        each.read and each.base not in (None, "RIP") and not each.index and (each.displacement or 0) > 0
+        each.read and each.base in loaded and not each.index and (each.displacement or 0) > 0
         for each in template.memory_operands
     )

@@ -19,29 +19,43 @@ _NONE: frozenset[int] = frozenset()
 
 
 def passed_branches(instructions: Sequence[Instruction], branches: Sequence[int]) -> frozenset[int]:
-    """Positions of the conditional branches that do not jump in a loop's iteration.
+    """Positions of the conditional branches that do not jump in a loop's iteration; empty if that is not
+    known. ``branches``: positions of all branches."""
+    taken = taken_branches(instructions, branches)
+    return _NONE if taken is None else frozenset(_conditional(instructions, branches)) - taken
+
+
+def taken_branches(instructions: Sequence[Instruction], branches: Sequence[int]) -> frozenset[int] | None:
+    """Positions of the conditional branches within a loop that jump in its iteration.
 
     ``branches``: positions of all branches. The bytes and jumps of an iteration lead back to its start, so
-    their distances tell which branches jump. Empty if they allow several courses. A branch to the next
+    their distances tell which branches jump. None if they allow several courses. A branch to the next
     instruction is none of them: it may jump or not.
     """
     *inner, last = branches
     if last != len(instructions) - 1 or not all(map(_is_direct, (instructions[at] for at in branches))):
-        return _NONE
+        return None
     missing = -sum(len(each.code) for each in instructions) - instructions[last].displacement
     missing -= sum(instructions[at].displacement for at in inner if instructions[at].mnemonic == "jmp")
-    conditional = [at for at in inner if instructions[at].mnemonic != "jmp" and instructions[at].displacement]
     if not missing:
-        return frozenset(conditional)
-    if len(conditional) > _MOST:
         return _NONE
+    conditional = _conditional(instructions, branches)
+    if len(conditional) > _MOST:
+        return None
     courses = [
         taken
         for count in range(1, len(conditional) + 1)
         for taken in combinations(conditional, count)
         if sum(instructions[at].displacement for at in taken) == missing
     ]
-    return frozenset(conditional).difference(courses[0]) if len(courses) == 1 else _NONE
+    return frozenset(courses[0]) if len(courses) == 1 else None
+
+
+def _conditional(instructions: Sequence[Instruction], branches: Sequence[int]) -> list[int]:
+    """Branches within a loop that may jump to another place than the next instruction."""
+    return [
+        at for at in branches[:-1] if instructions[at].mnemonic != "jmp" and instructions[at].displacement
+    ]
 
 
 def on_course(

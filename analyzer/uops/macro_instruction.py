@@ -67,7 +67,7 @@ class MacroInstruction:
         units = self.units = microarchitecture.units
         self.alus = units.having(Role.ALU)
         branches = units.having(Role.BRANCH)
-        has_result = branch and bool(prepared.register_outputs)
+        has_result = (branch or self.mnemonic.startswith("loop")) and bool(prepared.register_outputs)
         self.branch_units = units.of(branches.mask & self.alus.mask) if has_result else branches
         """Units of the branch, or of the operation that has absorbed one (M48)."""
         self.shifters = units.having(Role.SHIFT)

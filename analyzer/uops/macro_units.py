@@ -95,9 +95,11 @@ def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[Unit
 
 
 def _misnamed(subject: MacroInstruction, units: UnitSet, proper: UnitSet) -> bool:
-    """True if the record's units should be those of the mnemonic."""
+    """True if the record's units should be those of the mnemonic. No record has the unit of branches."""
     if units.mask & ~subject.alus.mask:
         return False
+    if subject.prepared.is_branch and units.mask == proper.mask & subject.alus.mask:
+        return True
     return subject.rules.units_by_mnemonic or units.mask.bit_count() == proper.mask.bit_count()
 
 

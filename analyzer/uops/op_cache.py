@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.uops import Entry, InstructionTemplate, MacroOps
+from cyclelens.analyzer.uops.courses import taken_branches
 from msgspec import Struct
 
 WINDOW = 64
@@ -95,13 +96,14 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
     likes = [entry.like() for entry in entries]
     ops = [like.macro_ops or _ONE for like in likes]
-    spans = list(_spans(alignment, entries, likes, lengths))
+    jumps = _jumps(entries, likes)
+    spans = list(_spans(alignment, entries, likes, lengths, jumps))
     if rules.fields_per_entry or rules.full_lines:
         return _by_lines(spans, ops, likes, rules)
     filled = [_filled(ops[span.first : span.last + 1], rules) for span in spans]
     small = sum([each.entries for each in ops]) <= rules.small_loop_entries
     ahead = small and filled[0] <= _PAIR * rules.line_entries
-    if any(like.is_jump for like in likes[:-1]):
+    if jumps.difference((len(likes) - 1,)):
         costs = [_until_jump(entries, span.jumps, rules) for entries, span in zip(filled, spans, strict=True)]
     elif small and reached == 2 and size <= WINDOW and _is_one_read(filled, rules.line_entries):
         costs = [EIGHTHS] + [0] * (len(filled) - 1)
@@ -201,19 +203,33 @@ def _held(entries: int, rules: MacroOpRules) -> int:
 
 
 def _spans(
-    address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate], lengths: Sequence[int]
+    address: int,
+    entries: Sequence[Entry],
+    likes: Sequence[InstructionTemplate],
+    lengths: Sequence[int],
+    taken: frozenset[int],
 ) -> Iterator[_InstructionRange]:
-    """The instructions that begin in each window, up to a jump; a fused pair begins with its first half."""
+    """The instructions that begin in each window, up to a jump (``taken``: the positions of jumps); a fused
+    pair begins with its first half."""
     first, window, jumps = 0, address // WINDOW, False
     for i, (like, length) in enumerate(zip(likes, lengths, strict=True)):
         if (jumps or address // WINDOW != window) and not like.fused_with_previous:
             yield _InstructionRange(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
         address += length
-        jumps = like.is_jump
+        jumps = i in taken
         if jumps:
             address += entries[i].instruction.branch_displacement or 0
     yield _InstructionRange(first, len(entries) - 1, window, True)
+
+
+def _jumps(entries: Sequence[Entry], likes: Sequence[InstructionTemplate]) -> frozenset[int]:
+    """Positions of unconditional jumps, and of conditional ones that a loop's iteration is known to take."""
+    always = frozenset(i for i, like in enumerate(likes) if like.is_jump)
+    branches = [i for i, like in enumerate(likes) if like.is_branch]
+    if len(branches) < 2:
+        return always
+    return always | (taken_branches([entry.instruction for entry in entries], branches) or frozenset())
 
 
 def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:

@@ -109,6 +109,16 @@ def differences(made: Prediction) -> list[float]:
             "mov byte ptr [rdi+2*r8+1], al; inc r8",
             1.50,
         ),
+        (
+            "vmovups ymm0, [rsi+rax]; vmovups ymm1, [rdx+rax]; vfmadd213ps ymm0, ymm1, [rdi+rax]; "
+            "vmovups [r8+rax], ymm0; add rax, 32",
+            1.74,
+        ),
+        (
+            "vmovups ymm0, [rsi+rax]; vmovups ymm1, [rdx+rax]; vfmadd213ps ymm0, ymm1, [rdi+rax]; "
+            "add rax, 32",
+            1.66,
+        ),
         ("vmovups zmm0, [rdi+8]; lea rax, [rbx+1]", 1.50),
         ("vmovups zmm0, [rdi+8]; vmovups zmm1, [rdi+72]; vmovups zmm2, [rdi+136]", 4.51),
         ("vmovups [rdi+8], zmm0", 3.00),
@@ -175,6 +185,16 @@ def test_a_loop_of_a_kind_says_what_such_loops_took(body: str, measured: float) 
         ("push rbx; pop rax; mov [rdi+16], r9", 2.00),
         ("mov [rdi+16], r9; add rax, 1", 1.00),
         ("mov rax, [rdi]; add rdx, 1; add rsi, 1", 1.00),
+        (
+            "vmovups ymm0, [rsi]; vmovups ymm1, [rdx]; vfmadd213ps ymm0, ymm1, [rdi]; vmovups [r8], ymm0; "
+            "add rax, 32",
+            1.50,
+        ),
+        (
+            "vmovups xmm0, [rsi+rax]; vmovups xmm1, [rdx+rax]; vfmadd213ps xmm0, xmm1, [r8+rax]; "
+            "vmovups [rdi+rax], xmm0; add rax, 16",
+            1.52,
+        ),
         ("mov rcx, [rdi]; add rdi, 8; add rdx, rax", 1.00),
         ("mov rcx, [rsi]; add rdi, 8; add rdx, rcx", 1.00),
         ("mov rcx, [rdi]; imul rax, rax; add rdi, 8; add rdx, rcx", 3.00),

@@ -83,3 +83,27 @@ def test_a_conditional_move_meets_the_branch_of_a_counter_alone() -> None:
     moves = [f"cmovz {name}, rbp" for name in REGISTERS[:8]]
     assert cycles(moves, LIMIT) == pytest.approx(4.20, rel=0.06)
     assert cycles(moves, COUNTER) >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("body", "taken", "measured"),
+    [
+        ("mov eax, [rdi]; test eax, eax; jns .Lb; neg eax; .Lb: add r8d, eax", "1", 2.00),
+        ("cmp r8d, r8d; je .Lb; add ecx, 1; .Lb: cmp r9d, r9d; je .Lc; add ecx, 1; .Lc: nop", "1,1", 3.00),
+    ],
+)
+def test_one_branch_jumps_per_cycle(body: str, taken: str, measured: float) -> None:
+    text = (
+        f".intel_syntax noprefix\n# cyclelens-begin k taken={taken}\n.Lloop: {body}\n{LIMIT}\n# cyclelens-end"
+    )
+    options = AnalysisOptions(target=Target(("ZEN4",), alignment=0))
+    region = Analyzer().analyze(text.replace("; ", "\n"), options).regions[0]
+    assert region.predictions[0].cycles_per_iteration == pytest.approx(measured, rel=0.02)
+
+
+@pytest.mark.parametrize("branch", ["bt r9d, 3; jc .Lout", "jmp .Lb; .Lb:"])
+def test_a_branch_by_itself_takes_no_alu_either(branch: str) -> None:
+    """2.00 measured of both."""
+    count = 6 if "bt" in branch else 7
+    body = [*[f"add {name}, 3" for name in REGISTERS[:count]], *branch.split("; ")]
+    assert cycles(body, "sub rdx, 1; jne .Lloop") == pytest.approx(2.00, rel=0.01)
