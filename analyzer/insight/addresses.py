@@ -19,6 +19,9 @@ from cyclelens.analyzer.uops.values import SUM, ValueRule, sizes, value_rule
 from msgspec import Struct, field
 
 _MASK = (1 << 64) - 1
+LONGEST_STEP = 1 << 27
+"""Bytes by which addresses move per iteration; more are placeholders for the addresses of symbols
+(``ABSOLUTE_BASE`` of the front end's operands), so that the step is not known."""
 _LINE = 64
 """Bytes of a cache line."""
 _WHOLE_LINE = r"prefetch|cl(?:flush|wb|demote|zero)"
@@ -173,7 +176,9 @@ def _groups(
     for now, later, size in zip(accessed[0], accessed[1], every, strict=True):
         base, index = now.access.base, now.access.index
         moved = later.address.plus(now.address, -1)
-        if moved.terms or size <= 1 or base in (None, "RIP") or (index and is_simd(index)):
+        if moved.terms or abs(moved.constant) > LONGEST_STEP or size <= 1:
+            continue
+        if base in (None, "RIP") or (index and is_simd(index)):
             continue
         if re.match(_WHOLE_LINE, instructions[now.instruction].instruction.mnemonic):
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.insight.addresses import Access
+from cyclelens.analyzer.insight.addresses import LONGEST_STEP, Access
 from cyclelens.analyzer.insight.confidence import shows_at_least
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -77,7 +77,8 @@ def work_of(region: RegionAnalysis) -> Work | None:
 def inferred(
     instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
 ) -> Work | None:
-    """The step of the addresses, where it is constant; None if there are several steps.
+    """The step of the addresses, where it is constant; None if there are several steps, or if a symbol that
+    is not defined says it.
 
     ``accessed``: the ``accesses`` of the instructions in two iterations.
     """
@@ -92,7 +93,7 @@ def inferred(
             steps.add(abs(moved.constant))
             through.update(dict.fromkeys(name.lower() for name in names))
             moving.append(instructions[now.instruction].instruction.mnemonic)
-    if len(steps) != 1:
+    if len(steps) != 1 or max(steps) > LONGEST_STEP:
         return None
     (step,) = steps
     *names, last = through

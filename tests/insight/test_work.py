@@ -6,6 +6,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
+from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.work import Pace, difference, pace, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import OnePass, Work
@@ -40,6 +41,19 @@ def work(body: str, option: str = "") -> str:
 def test_the_step_of_the_pointers(body, amount, source):
     plural = "" if amount == 1 else "s"
     assert work(f"    {body}") == f"{amount} byte{plural} per iteration ({source})"
+
+
+@pytest.mark.parametrize("change", ["add $STRIDE", "sub $STRIDE", "add $STRIDE-4096"])
+def test_a_symbol_that_is_not_defined_tells_no_step(change: str) -> None:
+    """What stands for it in the code is no distance, not even a long one: neither a step nor a page is
+    said."""
+    body = f"mov %rax, 64(%rsi)\n vmovups 96(%rsi), %ymm0\n {change}, %rsi"
+    (region,) = analysed(body).regions
+    (made,) = region.predictions
+    assert work_of(region) is None
+    assert made.data is None
+    assert not {"warm-caches", "line-crossings"} & {each.code for each in made.assumptions}
+    assert not [each for each in find(made) if each.code == "page-aliasing"]
 
 
 @pytest.mark.parametrize(

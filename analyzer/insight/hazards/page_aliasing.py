@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.insight.addresses import Access, accesses
+from cyclelens.analyzer.insight.addresses import LONGEST_STEP, Access, accesses
 from cyclelens.analyzer.microarchitectures import caveats, registry
 from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture
 from cyclelens.analyzer.model.result import Finding, Prediction
@@ -101,7 +101,7 @@ def _moving(templates: tuple[InstructionTemplate, ...]) -> list[_Moving]:
     every = sizes([(templates[each.instruction], each.access) for each in first])
     for place, (now, later, size) in enumerate(zip(first, second, every, strict=True)):
         moved = later.address.plus(now.address, -1)
-        step = None if moved.terms else moved.constant
+        step = None if moved.terms or abs(moved.constant) > LONGEST_STEP else moved.constant
         found.append(_Moving(place, now, step, size))
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import lcm
 
-from cyclelens.analyzer.insight.addresses import Access
+from cyclelens.analyzer.insight.addresses import LONGEST_STEP, Access
 from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
@@ -110,6 +110,8 @@ def streams_of(
         moved = later.address.plus(now.address, -1)
         if moved.terms or _SCATTERED.fullmatch(_mnemonic(instructions, now)):
             scattered[now.instruction] = None
+        elif abs(moved.constant) > LONGEST_STEP:
+            continue
         elif abs(moved.constant) > PAGE_BYTES:  # prefetchers do not follow it
             far[now.instruction] = None
         elif moved.constant:
