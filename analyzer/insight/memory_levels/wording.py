@@ -23,7 +23,7 @@ def line(data: DataLevels, least: str = "") -> str:
     if not (data.streams or data.chased) or all(figure.cycles is None for figure in data.figures):
         return ""
     first, *others = data.figures
-    farther = _SEPARATOR.join(map(_other, others))
+    farther = _SEPARATOR.join(_other(figure, first.cycles) for figure in others)
     bound = AT_LEAST if data.left_out and not least and farther else ""
     return f"{least}{_first(first)}{_SEPARATOR}{bound}{farther}" if farther else f"{least}{_first(first)}"
 
@@ -34,10 +34,14 @@ def _first(figure: LevelFigure) -> str:
     return f"{figure.cycles:.2f} in {figure.level}"
 
 
-def _other(figure: LevelFigure) -> str:
+def _other(figure: LevelFigure, nearest: float | None) -> str:
+    """A level that is as fast as the nearest one has the same digits, and a slower one no smaller number."""
     if figure.cycles is None:
         return f"{figure.level} {_NOT_KNOWN}"
-    return f"{rough(figure.cycles)} {figure.level}"
+    exact, shown = f"{figure.cycles:.2f}", rough(figure.cycles)
+    if nearest is not None and (exact == f"{nearest:.2f}" or float(shown) < round(nearest, 2)):
+        shown = exact
+    return f"{shown} {figure.level}"
 
 
 def rough(cycles: float) -> str:

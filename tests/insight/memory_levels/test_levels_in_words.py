@@ -44,6 +44,25 @@ def test_figures_by_level(data: DataLevels, least: str, text: str) -> None:
     assert line(data, least) == text
 
 
+@pytest.mark.parametrize(
+    ("nearest", "farther", "text"),
+    [
+        (1.25, (1.25, 1.254), "1.25 in L1 · 1.25 L2 · 1.25 memory"),
+        (1.34, (1.34, 1.35), "1.34 in L1 · 1.34 L2 · 1.4 memory"),
+        (1.34, (1.345, 1.6), "1.34 in L1 · 1.34 L2 · 1.6 memory"),
+        (1.32, (1.33, 1.36), "1.32 in L1 · 1.33 L2 · 1.4 memory"),
+        (12.3, (12.3, 12.4), "12.30 in L1 · 12.30 L2 · 12.40 memory"),
+        (4.0, (4.0, 4.02), "4.00 in L1 · 4.00 L2 · 4.0 memory"),
+    ],
+)
+def test_no_level_looks_faster_than_a_nearer_one(
+    nearest: float, farther: tuple[float, float], text: str
+) -> None:
+    figures = [LevelFigure("L1", nearest)]
+    figures += [LevelFigure(name, time) for name, time in zip(("L2", "memory"), farther, strict=True)]
+    assert line(replace(LOADS, figures=tuple(figures))) == text
+
+
 @pytest.mark.parametrize(("cycles", "text"), [(1.0, "1.0"), (9.94, "9.9"), (9.96, "10"), (10.6, "11")])
 def test_two_digits(cycles: float, text: str) -> None:
     assert rough(cycles) == text
