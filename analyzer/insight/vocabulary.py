@@ -7,12 +7,15 @@ into the schedulers, is AMD's dispatch; AMD's issue is from a scheduler to a uni
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from string import digits
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Maker
+from cyclelens.analyzer.model.units import Role, Unit
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Vocabulary(Struct, frozen=True, kw_only=True):
@@ -24,7 +27,7 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
     """Bounds and bottlenecks that the vendor names differently."""
     bound_by: Mapping[str, str]
     """Bottleneck -> the word before ``-bound``."""
-    explanations: Mapping[str, str]
+    explanations: dict[str, str]
     """Bottleneck -> a sentence on what it means."""
     slots: str
     """The slots of which the renamer has ``issue_width`` per cycle."""
@@ -199,7 +202,7 @@ _AMD = Vocabulary(
         "Decoder": "The decoders cannot take the instructions any faster.",
         "DSB": "The op cache cannot deliver the macro-ops any faster.",
         "Issue": "The dispatch width is used up.",
-        "Ports": "The units that these operations need (ALUs, AGUs or FP pipes) are busy all the time.",
+        "Ports": "The units that these operations need{units} are busy all the time.",
         "Scheduling": "One unit is busy all the time because the operations are spread unevenly.",
     },
     slots="dispatch slots",
@@ -229,8 +232,7 @@ _AMD = Vocabulary(
     legend=(
         "source: front-end source of the macro-ops (op cache, decoders or microcode)",
         "dispatched: macro-ops that take a dispatch slot",
-        "exec.: operations that run on a unit, and ALU0 ...: on each unit (ALU: integer, AGU: loads and "
-        "store addresses, FP: vector pipes)",
+        "exec.: operations that run on a unit, and ALU0 ...: on each unit{units}",
         "div: cycles in the divider",
         "lost: cycles in which dispatch slots stay empty because of this instruction. All per iteration. For "
         "the instruction by itself: lat.: cycles from an input to a result",
@@ -238,9 +240,37 @@ _AMD = Vocabulary(
     ),
 )
 
-_BY_MAKER = {Maker.INTEL: _INTEL, Maker.AMD: _AMD}
+_UNITS = "{units}"
+"""Stands for the units of the core in AMD's words, in parentheses."""
+_WORKS = {
+    "ALU": "integer",
+    "BR": "branches",
+    "AGU": "loads and store addresses",
+    "SA": "store addresses",
+    "SD": "store data",
+    "FP": "vector pipes",
+}
+"""What units do, by the letters that their names begin with."""
 
 
 def of(microarchitecture: str) -> Vocabulary:
     """The words for a microarchitecture. Raises ``UnknownMicroarchitecture``."""
-    return _BY_MAKER[registry.get(microarchitecture).maker]
+    core = registry.get(microarchitecture)
+    return _INTEL if core.maker is Maker.INTEL else _with_units(core.units.all)
+
+
+def _with_units(units: Iterable[Unit]) -> Vocabulary:
+    works: dict[str, str] = {}
+    for each in units:
+        name = each.name.rstrip(digits)
+        loads = "loads and store addresses" if Role.STORE_ADDRESS in each.roles else "loads"
+        if name in _WORKS or name == "LD":
+            works.setdefault(name, _WORKS.get(name, loads))
+    names = " or ".join(", ".join(works).rsplit(", ", 1))
+    both = ", ".join(f"{name}: {work}" for name, work in works.items())
+    busy = _AMD.explanations["Ports"].replace(_UNITS, f" ({names})" if names else "")
+    return replace(
+        _AMD,
+        explanations=_AMD.explanations | {"Ports": busy},
+        legend=tuple(part.replace(_UNITS, f" ({both})" if both else "") for part in _AMD.legend),
+    )

@@ -86,6 +86,35 @@ def test_amds_cores_are_described_in_amds_words():
     assert INTEL.one_unit("5") == "port 5"
 
 
+@pytest.mark.parametrize(
+    ("core", "units", "named"),
+    [
+        (
+            "ZEN4",
+            "ALU: integer, BR: branches, AGU: loads and store addresses, SD: store data, FP: vector pipes",
+            "ALU, BR, AGU, SD or FP",
+        ),
+        ("ZEN5", "ALU: integer, AGU: loads and store addresses, FP: vector pipes", "ALU, AGU or FP"),
+        (
+            "ZEN2",
+            "ALU: integer, LD: loads, SA: store addresses, SD: store data, FP: vector pipes",
+            "ALU, LD, SA, SD or FP",
+        ),
+        (
+            "ZEN",
+            "ALU: integer, LD: loads and store addresses, SD: store data, FP: vector pipes",
+            "ALU, LD, SD or FP",
+        ),
+    ],
+)
+def test_the_units_of_an_amd_core_are_those_that_it_has(core, units, named):
+    words = vocabulary.of(core)
+    assert f"on each unit ({units})" in "; ".join(words.legend)
+    assert words.explanations["Ports"] == (
+        f"The units that these operations need ({named}) are busy all the time."
+    )
+
+
 def test_an_unknown_instruction_has_no_unit_on_amds_cores():
     block = prediction([template(facts=None)], microarchitecture="ZEN5")
     (finding,) = find(block)
