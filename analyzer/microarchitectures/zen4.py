@@ -79,9 +79,16 @@ _AS_ZEN_3 = Source(
 )
 _UNITS = Source(
     Certainty.INFERRED,
-    "as Zen 3, measured",
-    "Those of Zen 3; that branches have a unit of their own, and that a store of a vector and a transfer "
-    "begin in one cycle, was measured by time stamps on an EPYC 9004 (docs/zen5.md, M47, M48)",
+    "LLVM, guide, measured",
+    "The units that LLVM's X86ScheduleZnver3.td has with the guide's sections; that branches have a unit of "
+    "their own, and that a store of a vector and a transfer begin in one cycle, was measured by time stamps "
+    "on an EPYC 9004 (docs/zen5.md, M47, M48)",
+)
+_SCHEDULERS = Source(
+    Certainty.INFERRED,
+    "guide, measured",
+    "The guide's schedulers for integer and vector operations; that branches wait in a queue of their own "
+    "was measured by time stamps on an EPYC 9004 (docs/zen5.md, M48), and the queue's size is assumed",
 )
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 
@@ -97,6 +104,7 @@ MODELS = (
             "load_buffer_size macro_ops.line_entries",
             zen3.MEASURED_BY_OTHERS: "idq_size",
             _UNITS: "units",
+            _SCHEDULERS: "schedulers reservation_station_size",
             _MEASURED: "upper_halves upper_half_switch_cycles macro_ops.memory_group "
             "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
