@@ -79,36 +79,38 @@ def main(arguments: list[str]) -> int:
     from cyclelens.analyzer.insight.work import work_of
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
+        subject = _NamedRegion(region, prediction, experiment)
+        # A change that cannot be made is an error, without a heading above it.
+        results = [change(subject) for change in options.changes]
         yield f"== {title_of(region)} =="
-        yield from _report(
-            _NamedRegion(region, prediction, experiment), prediction, options.changes, work_of(region)
-        )
+        yield from _report(subject, prediction, results, work_of(region))
 
     return report_each(options, report, exact=True)
 
 
 def _report(
-    subject: _NamedRegion, prediction: Prediction, changes: list[Change], work: Work | None
+    subject: _NamedRegion, prediction: Prediction, results: list[ChangeResult], work: Work | None
 ) -> Iterator[str]:
     from cyclelens.analyzer.comparisons.sensitivity import answer
+    from cyclelens.analyzer.insight import vocabulary
     from cyclelens.analyzer.insight.sensitivity import explore
     from cyclelens.analyzer.insight.work import pace
 
     base = subject.experiment.baseline()
-    if not changes:
+    if not results:
         tried = [each for each, _ in explore(subject.experiment, base, subject.places)]
         yield from (f"   {line}" for line in answer(subject.experiment, base, tried, work))
         return
+    words = vocabulary.of(prediction.microarchitecture)
     yield (
         f"   {pace(base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
-        f"{prediction.mode} ({', '.join(base.bottlenecks)})"
+        f"{prediction.mode} ({', '.join(map(words.limit, base.bottlenecks))})"
     )
     rate = f"cycles/{work.unit}" if work else ""
     yield f"   {rate and f'{rate}  '} saves  cycles/iter  change"
-    for change in changes:
-        result = change(subject)
+    for result in results:
         saved = base.cycles_per_iteration - result.cycles_per_iteration
-        limits = ", ".join(result.bottlenecks)
+        limits = ", ".join(map(words.limit, result.bottlenecks))
         per = result.cycles_per_iteration / work.amount if work else 0.0
         first = f"{per:{len(rate)}.3f}  " if work else ""
         yield f"   {first}{saved:6.2f} {result.cycles_per_iteration:12.2f}  {result.change} ({limits})"

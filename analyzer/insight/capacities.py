@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -46,8 +47,12 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
         new = {field: words[value.lower()]}
         return replace(model, **new)
     if not isinstance(current, int) and field not in OPTIONAL.values():
-        known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
-        raise ChangeError(f"'{name}' is not a parameter that can be changed; those are {known}")
+        known = [*SIZES, *(key for key, old in numbers.items() if isinstance(old, int))]
+        alike = ", ".join(get_close_matches(name, known, _MOST_NAMED, cutoff=0))
+        raise ChangeError(
+            f"'{name}' is not a parameter that can be changed; the nearest names are {alike}, and 'cyclelens "
+            f"arch show {model.name}' lists the parameters"
+        )
     least = least_value(model, field)
     # The rules of port binding are known only up to the core's issue width.
     most = model.issue_width if field == "issue_width" else _MOST
@@ -71,5 +76,7 @@ def least_value(model: Microarchitecture, field: str) -> int:
     return 1 if field.endswith(("_width", "_bytes")) else 0
 
 
+_MOST_NAMED = 3
+"""Names that the message on a wrong one has."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""

@@ -81,6 +81,21 @@ def test_a_change_that_makes_no_sense(run, change):
     assert run("whatif", *change)[0] == 1
 
 
+def test_a_changed_core_of_amd_has_amds_words(run):
+    text = KERNEL.replace("    imul %rax, %rax\n", "")
+    _, out = run("whatif", "--arch", "ZEN4", "--set", "dsb_width=2", text=text)
+    assert "(Op cache" in out
+    assert "DSB" not in out
+
+
+def test_a_wrong_parameter_is_one_line_with_the_nearest_names(run):
+    code, out = run("whatif", "--set", "retire_widht=4")
+    assert code == 1
+    (line,) = out.splitlines()
+    assert "'retire_widht' is not a parameter that can be changed; the nearest names are retire_width" in line
+    assert "cyclelens arch show SKL" in line
+
+
 @pytest.mark.parametrize(
     "change",
     [
