@@ -38,7 +38,7 @@ CODES = {
     "no-overlap": "accesses through different pointers touch different memory; "
     "on a core with 4K aliasing, their lower 12 address bits differ too",
     LINE_CROSSINGS: "no access crosses the end of a cache line, on cores whose models leave that out",
-    FORWARDING_TIME: "forwarding from a store takes as long in every iteration, up to Rocket Lake",
+    FORWARDING_TIME: "forwarding from a store always takes equally long, up to Rocket Lake",
     CHASED_STORES: "a store through a pointer does not delay the load of the next pointer, up to Skylake",
     SAME_PAGE: "a pointer and its sum with a displacement are on one page, on cores that assume so",
     OWED_CONSTANTS: "the code before a loop leaves no constant owed to a count of its shifts, on Golden Cove "

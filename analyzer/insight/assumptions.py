@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
+from cyclelens.analyzer.insight import amounts
 from cyclelens.analyzer.insight.addresses import Access, line_crossings
 from cyclelens.analyzer.insight.assumption_codes import LINE_CROSSINGS, ONE_POSITION, WARM_CACHES
 from cyclelens.analyzer.insight.confidence import is_lower_bound
@@ -217,7 +218,7 @@ def _loop_branch(prediction: Prediction) -> Iterator[Assumption]:
         most = max(caveats.longer_in_loops(name, core) for name in names)
         message = (
             f"A loop's branch seems to wait for {listed(names)} by an unknown rule: on {core}, loops with "
-            f"such instructions took up to {most:g} cycles more per iteration than the figure."
+            f"such instructions took up to {amounts.cycles(most)} more per iteration than the figure."
         )
         yield Assumption("loop-branch", message, found, {"most_cycles": most})
 
@@ -317,8 +318,8 @@ def _measured_otherwise(prediction: Prediction) -> Iterator[Assumption]:
     for each in differences(prediction) if caveats.may_differ(mnemonics, core) else ():
         most, compared = abs(each.cycles), "more" if each.cycles > 0 else "less"
         message = (
-            f"On {core}, loops {each.kind} took up to {most:.3g} cycles per iteration {compared} than the "
-            "figure, by an unknown rule."
+            f"On {core}, loops {each.kind} took up to {amounts.cycles(most)} per iteration "
+            f"{compared} than the figure, by an unknown rule."
         )
         values = {"difference_cycles": each.cycles}
         yield Assumption("measured-otherwise", message, each.instructions, values)

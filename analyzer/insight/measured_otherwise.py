@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from cyclelens.analyzer.insight import access_kinds, loop_kinds
+from cyclelens.analyzer.insight import access_kinds, amounts, loop_kinds
 from cyclelens.analyzer.insight.assumption_codes import OWED_CONSTANTS, SAME_PAGE
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.loop_features import Difference
@@ -320,10 +320,11 @@ def published_throughput(prediction: Prediction) -> Iterator[Assumption]:
     """The assumption that these take the time of their units."""
     core = prediction.microarchitecture
     for found in faster_than_published(prediction):
-        unpublished = "" if found.core == core else f", and none is published for {core}"
+        unpublished = "" if found.core == core else f"; none is published for {core}"
         message = (
-            f"On {found.core}, {found.mnemonic} was published with up to {found.each:.3g} cycles each, which "
-            f"its units do not explain{unpublished}: an iteration can take up to {found.cycles:.3g} cycles."
+            f"By published measurements {found.mnemonic} takes up to {amounts.cycles(found.each)} on "
+            f"{found.core}{unpublished}. Its units alone need less, and the reason is not known: an "
+            f"iteration can take up to {amounts.cycles(found.cycles)}."
         )
         yield Assumption(
             "published-throughput", message, found.instructions, {"published_cycles": found.cycles}
@@ -406,8 +407,9 @@ def owed_constants(prediction: Prediction) -> Iterator[Assumption]:
         most = max(longer.values()) + _OWED_CYCLES * (len(longer) - 1)
         message = (
             f"The code before the loop leaves no constant owed to {' and '.join(names)}. After a `mov` or "
-            f"`add` of a small constant with 64 bits, which the renamer carries out, each shift takes "
-            f"{_OWED_CYCLES} cycles more: an iteration takes up to {most:.4g} cycles."
+            f"`add` of a small constant with 64 bits, the renamer only notes the constant, and each shift by "
+            f"the register adds it first, {_OWED_CYCLES} cycles more: an iteration takes up to {most:.4g} "
+            "cycles."
         )
         yield Assumption(OWED_CONSTANTS, message, tuple(longer), {"most_cycles": round(most, 2)})
 

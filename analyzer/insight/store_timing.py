@@ -51,7 +51,7 @@ def _forwarding_time(prediction: Prediction) -> Iterator[Assumption]:
     least, most = (figure + sum(each[end] for each in spreads) / known.chain_iterations[0] for end in (0, 1))
     if most - least > _DIFFERENT * figure:
         message = (
-            "Forwarding from a store to a load takes as long in every iteration. It depends on how soon the "
+            "Forwarding from a store to a load always takes equally long. In fact it depends on how soon the "
             f"load comes: such chains were measured with {least:.2f} to {most:.2f} cycles per iteration."
         )
         values = {"least_cycles": round(least, 2), "most_cycles": round(most, 2)}
@@ -83,9 +83,15 @@ def _chased_stores(prediction: Prediction) -> Iterator[Assumption]:
     loaded = {output.canonical for each in chain for output in each.register_outputs}
     if found and pointers <= loaded:
         most = len(chain) * loop_caveats.CHASED_STORE_CYCLES
+        core = prediction.microarchitecture
+        not_here = (
+            ""
+            if core == loop_caveats.CHASED_STORES_MEASURED_ON
+            else f"; {core} was not measured and is assumed to do the same"
+        )
         message = (
             "A store through a pointer does not delay the load of the next one. On Ivy Bridge a loop of such "
-            f"a load took 4.2 to {loop_caveats.CHASED_STORE_CYCLES} cycles, by their order and distance: an "
-            f"iteration may take {most}."
+            f"a load took 4.2 to {loop_caveats.CHASED_STORE_CYCLES} cycles, by their order and distance"
+            f"{not_here}: an iteration may take {most}."
         )
         yield Assumption(CHASED_STORES, message, found, {"most_cycles": most})

@@ -44,6 +44,8 @@ CHASES = Source(
     "stackoverflow.com/questions/54084992: on an Ivy Bridge MOV RAX, [RAX] before a store to RAX+8 took 9 "
     "cycles, with a load of RAX+16 behind it 6.8, behind the store 5.4; with the store to RAX+32 4.2 and 5.3",
 )
+CHASED_STORES_MEASURED_ON = "IVB"
+"""The core of CHASES; the others are assumed to do the same."""
 CHASED_STORE_CYCLES = 9
 """Cycles of such a loop, at most (CHASES)."""
 OTHER_PAGES = Source(

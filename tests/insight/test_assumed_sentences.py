@@ -58,7 +58,12 @@ def assumed(body: str, core: str) -> dict[str, Assumption]:
         ),
         (
             "loop-branch", "mulx r8, r9, rbx\n shld rax, rbx, 13", "ZEN4", (0, 1), {"most_cycles": 1.5},
-            "wait for mulx and shld by an unknown rule: on ZEN4, loops with such instructions took up to 1.5",
+            "wait for mulx and shld by an unknown rule: on ZEN4, loops with such instructions took up to 1.5 "
+            "cycles more",
+        ),
+        (
+            "loop-branch", "nop\n shld rax, rbx, 13", "ZEN4", (1,), {"most_cycles": 1.0},
+            "loops with such instructions took up to 1 cycle more per iteration than the figure",
         ),
         ("half-cycles", "vdivps ymm0, ymm1, ymm2", "ZEN3", (0,), {}, "On ZEN3, vdivps can take half a cycle"),
         (

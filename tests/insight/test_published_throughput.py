@@ -101,13 +101,13 @@ def test_leave_has_alder_lakes_throughput_where_none_is_published(core: str) -> 
     text = "\n ".join(["leave", NEW_FRAME] * 3)
     (found,) = remarks(text, core)
     assert found.values == {"published_cycles": 6.0}
-    assert found.message.startswith("On ADL, leave was published with up to 2 cycles each")
-    assert f"none is published for {core}" in found.message
+    assert found.message.startswith("By published measurements leave takes up to 2 cycles on ADL; none is ")
+    assert f"none is published for {core}. " in found.message
 
 
 def test_leave_is_published_for_others() -> None:
     (found,) = remarks("\n ".join(["leave", NEW_FRAME] * 3), "SKL")
     assert found.message == (
-        "On SKL, leave was published with up to 2 cycles each, which its units do not explain: an iteration "
-        "can take up to 6 cycles."
+        "By published measurements leave takes up to 2 cycles on SKL. Its units alone need less, and the "
+        "reason is not known: an iteration can take up to 6 cycles."
     )

@@ -75,7 +75,7 @@ _KINDS = {"R_X86_64_64": 1, "R_X86_64_PC32": 2, "R_X86_64_PLT32": 4, "R_X86_64_G
 _KINDS |= {"R_X86_64_32": 10, "R_X86_64_32S": 11, "R_X86_64_GOTPCRELX": 41, "R_X86_64_REX_GOTPCRELX": 42}
 _NOT_X86 = (
     "Most instructions of this disassembly are not those of x86-64: it is of code for another processor, or "
-    "of 32 or 16 bits. Only x86-64 is simulated."
+    "32-bit or 16-bit code. Only x86-64 is simulated."
 )
 _OPEN = bytes(4)
 _LONG_JUMP = 5

@@ -1,4 +1,4 @@
-"""Recognises a text most of whose statements are no instructions of x86-64, so that one message says it."""
+"""Recognises a text most of whose statements are not x86-64 instructions, so that one message says it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def remark_unknown_statements(run: AssemblyRun, program: Program, refused: Colle
         return False
     name = statements[unknown[0]].text.split(None, 1)[0][:30]
     message = (
-        f"Most statements of this text are no instructions of x86-64, such as '{name}': it is for another "
+        f"Most statements of this text are not x86-64 instructions, such as '{name}': it is for another "
         "processor, in another language, or made of macros that it does not define."
     )
     run.problems.clear()

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 _OBJECT = "Only x86-64 is simulated."
 SAYS_64_BITS = r"\.code64\b|\[?[ \t]*bits[ \t]+64\b|use64\b"
-_NARROW = "code of 32 or 16 bits"
+_NARROW = "32-bit or 16-bit code"
 _CONDITIONS = rf"(?mi)^[ \t]*(?:[#%.]?[ \t]*if|{SAYS_64_BITS})"
 """Signs of code for several modes, or of 64 bits."""
 _BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?(?:[0-9a-f]{8}[ \t]+)?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight import amounts
 from cyclelens.analyzer.microarchitectures import caveats, registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
@@ -75,7 +76,8 @@ def _more(prediction: Prediction, index: int) -> str:
     loads = any(access.read for access in prediction.instructions[index].memory_operands)
     if not most or not loads or prediction.mode is not Mode.LOOP:
         return ""
-    return f" Loops with such a load took up to {most:g} cycles more than the figure, by an unknown rule."
+    more = amounts.cycles(most)
+    return f" Loops with such a load took up to {more} more than the figure, by an unknown rule."
 
 
 def _condition(effect: UpperEffect) -> str:
