@@ -19,9 +19,9 @@ from cyclelens.analyzer.uops.values import SUM, ValueRule, sizes, value_rule
 from msgspec import Struct, field
 
 _MASK = (1 << 64) - 1
-LONGEST_STEP = 1 << 27
-"""Bytes by which addresses move per iteration; more are placeholders for the addresses of symbols
-(``ABSOLUTE_BASE`` of the front end's operands), so that the step is not known."""
+LONGEST_STEP = 1 << 21
+"""Bytes by which addresses move per iteration; more are placeholders for the addresses of symbols, so that
+the step is not known. The smallest are those of object files, from 4 MiB on."""
 _LINE = 64
 """Bytes of a cache line."""
 _WHOLE_LINE = r"prefetch|cl(?:flush|wb|demote|zero)"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
@@ -12,6 +15,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import OnePass, Work
 from msgspec.structs import replace
 from testkit.blocks import store
+from testkit.gnu_as import AS
 
 
 def analysed(body: str, option: str = ""):
@@ -54,6 +58,21 @@ def test_a_symbol_that_is_not_defined_tells_no_step(change: str) -> None:
     assert made.data is None
     assert not {"warm-caches", "line-crossings"} & {each.code for each in made.assumptions}
     assert not [each for each in find(made) if each.code == "page-aliasing"]
+
+
+@pytest.mark.skipif(AS is None, reason="GNU as is not on PATH")
+def test_nor_does_one_of_an_object_file(tmp_path: Path) -> None:
+    assert AS is not None
+    text = ".L:\n mov (%rsi), %rax\n add $STRIDE, %rsi\n dec %r15\n jnz .L\n"
+    subprocess.run([AS, "-o", tmp_path / "k.o", "-"], input=text, text=True, check=True)
+    analyzer = Analyzer(Workspace(store()))
+    (region,) = analyzer.analyze_object((tmp_path / "k.o").read_bytes(), AnalysisOptions()).regions
+    assert work_of(region) is None
+    assert region.predictions[0].data is None
+
+
+def test_a_long_step_is_one() -> None:
+    assert work("    mov (%rsi), %rax\n add $0x180000, %rsi") == "1572864 bytes per iteration (step of rsi)"
 
 
 @pytest.mark.parametrize(
