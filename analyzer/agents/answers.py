@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import label, mispredictions, wording, work
 from cyclelens.analyzer.insight.assumptions import heading
-from cyclelens.analyzer.insight.confidence import doubt, reservations
+from cyclelens.analyzer.insight.confidence import doubt, reservations, shows_at_least
 from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import chains
@@ -136,9 +137,11 @@ def of_comparison(before: Analysis, after: Analysis) -> str:
     return "\n".join(lines) or "neither text has a region"
 
 
-def of_advice(advice: Advice, *, is_whole: bool = True) -> str:
-    """A region's rewrites with their gains, the simplest first. ``is_whole``: the search came to its end."""
-    lines = [f"{advice.region}: {advice.cycles:.2f} cycles per iteration"]
+def of_advice(advice: Advice, prediction: Prediction, *, is_whole: bool = True) -> str:
+    """A region's rewrites with their gains, the simplest first. ``prediction``: that of the region.
+    ``is_whole``: the search came to its end."""
+    least = AT_LEAST if shows_at_least(prediction) else ""
+    lines = [f"{advice.region}: {least}{advice.cycles:.2f} cycles per iteration"]
     if not advice.fixes:
         lines[0] += "; no rewrite that was tried helps"
     for number, fix in enumerate(advice.fixes, 1):

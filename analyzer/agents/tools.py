@@ -133,12 +133,13 @@ class Tools:
         listed: list[str] = []
         for each in analysis.regions:
             if each.predictions:
+                prediction = each.predictions[0]
                 advice, is_whole = _advice(
                     search(request.analyzer, text, options, analysis.dialect, each, request.cancel),
-                    Advice(each.region.name, each.predictions[0].shown_cycles),
+                    Advice(each.region.name, prediction.shown_cycles),
                 )
                 found += advice.fixes
-                listed.append(answers.of_advice(advice, is_whole=is_whole))
+                listed.append(answers.of_advice(advice, prediction, is_whole=is_whole))
         if not show:
             return "\n".join(listed) or answers.of_analysis(analysis)
         if not 0 < show <= len(found):

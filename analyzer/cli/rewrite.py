@@ -70,6 +70,7 @@ def _run(options: argparse.Namespace) -> int:
     from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.insight.confidence import has_unknown_costs
+    from cyclelens.analyzer.insight.wording import figure_of
     from cyclelens.analyzer.rewrites.proposal import apply, no_rewrite
     from cyclelens.analyzer.rewrites.search import advise
 
@@ -96,7 +97,9 @@ def _run(options: argparse.Namespace) -> int:
                 if has_unknown_costs(region.predictions[0]):
                     print(f"   {incomparable(region.predictions[0])}")
                 elif not advice.fixes:
-                    print(f"   {advice.cycles:.2f} cycles/iter; no rewrite that was tried helps")
+                    print(
+                        f"   {figure_of(region.predictions[0])} cycles/iter; no rewrite that was tried helps"
+                    )
                 for number, fix in enumerate(advice.fixes, len(found) + 1):
                     print(_described(number, fix))
                     if harness is not None:

@@ -76,6 +76,7 @@ def main(arguments: list[str]) -> int:
     add("--set", "NAME=VALUE", _set, "set a parameter of the microarchitecture, such as rs=200")
     options = parser.parse_args(arguments)
 
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.work import work_of
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
@@ -83,7 +84,8 @@ def main(arguments: list[str]) -> int:
         # A change that cannot be made is an error, without a heading above it.
         results = [change(subject) for change in options.changes]
         yield f"== {title_of(region)} =="
-        yield from _report(subject, prediction, results, work_of(region))
+        work = None if is_lower_bound(prediction) else work_of(region)
+        yield from _report(subject, prediction, results, work)
 
     return report_each(options, report, exact=True)
 
@@ -94,7 +96,7 @@ def _report(
     from cyclelens.analyzer.comparisons.sensitivity import answer
     from cyclelens.analyzer.insight import vocabulary
     from cyclelens.analyzer.insight.sensitivity import explore
-    from cyclelens.analyzer.insight.work import pace
+    from cyclelens.analyzer.insight.work import pace_of
 
     base = subject.experiment.baseline()
     if not results:
@@ -103,7 +105,7 @@ def _report(
         return
     words = vocabulary.of(prediction.microarchitecture)
     yield (
-        f"   {pace(base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
+        f"   {pace_of(prediction, base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
         f"{prediction.mode} ({', '.join(map(words.limit, base.bottlenecks))})"
     )
     rate = f"cycles/{work.unit}" if work else ""

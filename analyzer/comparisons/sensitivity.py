@@ -13,11 +13,11 @@ from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, Rate, grid
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
-from cyclelens.analyzer.insight.confidence import has_unknown_costs, lacking
+from cyclelens.analyzer.insight.confidence import has_unknown_costs, is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, TriedChange, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
-from cyclelens.analyzer.insight.work import pace, work_of
+from cyclelens.analyzer.insight.work import pace_of, work_of
 from cyclelens.analyzer.model.result import Prediction, Work
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
@@ -37,7 +37,8 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
     if region is None or not region.predictions:
         yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
-    prediction, work = region.predictions[0], work_of(region)
+    prediction = region.predictions[0]
+    work = None if is_lower_bound(prediction) else work_of(region)
     if has_unknown_costs(prediction):
         yield ComparisonTable(title, COLUMNS, text=incomparable(prediction))
         return
@@ -92,7 +93,7 @@ def answer(
     prediction = experiment.prediction
     words = vocabulary.of(prediction.microarchitecture)
     yield (
-        f"{pace(base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
+        f"{pace_of(prediction, base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
         f"{wording.mode(prediction.mode)}, {wording.bound_by(words, base.bottlenecks)}"
     )
     found = rows(tried, words, work)

@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.addresses import LONGEST_STEP, Access
-from cyclelens.analyzer.insight.confidence import shows_at_least
+from cyclelens.analyzer.insight.confidence import is_lower_bound, shows_at_least
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical
@@ -148,6 +149,12 @@ def pace(cycles: float, work: Work | None) -> str:
     """``0.500 cycles/float, 4.00 cycles/iter``; only the second if the work is unknown."""
     figure = f"{cycles:.2f} cycles/iter"
     return f"{written(cycles / work.amount)[0]} cycles/{work.unit}, {figure}" if work else figure
+
+
+def pace_of(prediction: Prediction, cycles: float, work: Work | None) -> str:
+    """``pace`` of a figure of the prediction's own kind: ``at least 4.00 cycles/iter`` for a lower bound,
+    which has no figure per unit."""
+    return f"{AT_LEAST}{pace(cycles, None)}" if is_lower_bound(prediction) else pace(cycles, work)
 
 
 def written(*figures: float) -> list[str]:

@@ -225,6 +225,11 @@ def test_a_root_is_a_folder_of_this_machine(root, folder):
     assert folder_of(root) == folder
 
 
+def test_the_figure_beside_rewrites_is_a_lower_bound_where_the_loop_calls():
+    calling = "# cyclelens-begin a\n.La:\n call f\n dec %rcx\n jnz .La\n# cyclelens-end\n"
+    assert Tools().rewrites(calling, core="SKL").startswith("a: at least ")
+
+
 def test_a_search_that_takes_too_long_says_so_beside_what_it_found(monkeypatch):
     """It used to be refused as a whole, which a loaded machine showed now and then."""
 

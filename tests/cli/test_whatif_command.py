@@ -1,5 +1,6 @@
 """``cyclelens whatif`` and ``cyclelens sweep``: changes are given by line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,18 @@ def test_without_a_change_what_helps_is_listed(run):
     assert code == 0
     assert "3.00 cycles/iter on SKL" in out
     assert "2.00         1.00  without line 3: imul %rax, %rax" in out
+
+
+@pytest.mark.parametrize("command", [("whatif",), ("whatif", "--align", "32"), ("rewrite",)])
+def test_the_figure_of_a_loop_that_calls_is_a_lower_bound_here_too(run, command):
+    """What is called takes time that no figure has, so there is none per byte either."""
+    calling = KERNEL.replace("imul %rax, %rax", "call f").replace(
+        "add %rbx, %rbx", "mov (%rsi), %rbx\n add $8, %rsi"
+    )
+    code, out = run(*command, text=calling)
+    assert code == 0
+    assert re.search(r"^   at least \d\.\d\d cycles/iter", out, re.MULTILINE)
+    assert "cycles/byte" not in out
 
 
 @pytest.mark.parametrize("command", [("whatif", "--align", "32"), ("sweep", "--resource", "rs")])

@@ -18,30 +18,29 @@ def line(data: DataLevels, least: str = "") -> str:
     whose time is not known; empty without streams and chased pointers, or if nothing is known of the core's
     levels.
 
-    ``least``: prefix of a lower bound.
+    ``least``: prefix of a lower bound, for every level.
     """
     if not (data.streams or data.chased) or all(figure.cycles is None for figure in data.figures):
         return ""
     first, *others = data.figures
-    farther = _SEPARATOR.join(_other(figure, first.cycles) for figure in others)
-    bound = AT_LEAST if data.left_out and not least and farther else ""
-    return f"{least}{_first(first)}{_SEPARATOR}{bound}{farther}" if farther else f"{least}{_first(first)}"
+    farther = least or (AT_LEAST if data.left_out else "")
+    return _SEPARATOR.join([_first(first, least), *(_other(each, first.cycles, farther) for each in others)])
 
 
-def _first(figure: LevelFigure) -> str:
+def _first(figure: LevelFigure, least: str) -> str:
     if figure.cycles is None:
         return f"{figure.level} {_NOT_KNOWN}"
-    return f"{figure.cycles:.2f} in {figure.level}"
+    return f"{least}{figure.cycles:.2f} in {figure.level}"
 
 
-def _other(figure: LevelFigure, nearest: float | None) -> str:
+def _other(figure: LevelFigure, nearest: float | None, least: str) -> str:
     """A level that is as fast as the nearest one has the same digits, and a slower one no smaller number."""
     if figure.cycles is None:
         return f"{figure.level} {_NOT_KNOWN}"
     exact, shown = f"{figure.cycles:.2f}", rough(figure.cycles)
     if nearest is not None and (exact == f"{nearest:.2f}" or float(shown) < round(nearest, 2)):
         shown = exact
-    return f"{shown} {figure.level}"
+    return f"{least}{shown} {figure.level}"
 
 
 def rough(cycles: float) -> str:

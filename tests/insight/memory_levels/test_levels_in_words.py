@@ -19,6 +19,7 @@ LOADS = DataLevels((Stream("rsi", 64, 1.0), Stream("rdi", -32, 0.5)), figures=NE
 UNKNOWN = tuple(replace(figure, cycles=None) for figure in NEAR)
 SOURCE = Source(Certainty.MEASURED, "here", "measured")
 LINE = "1.00 in L1 · 2.1 L2 · 11 memory"
+LEAST = "at least 1.00 in L1 · at least 2.1 L2 · at least 11 memory"
 MOVES = "an iteration moves on by 96 bytes"
 BY_LEVEL = "cycles per iteration by where the data are"
 LATENCIES = "4 cycles from L1 · 14 L2"
@@ -28,12 +29,12 @@ LATENCIES = "4 cycles from L1 · 14 L2"
     ("data", "least", "text"),
     [
         (LOADS, "", LINE),
-        (LOADS, "at least ", "at least " + LINE),
+        (LOADS, "at least ", LEAST),
         (replace(LOADS, streams=()), "", ""),
         (replace(LOADS, streams=(), scattered=(1,), chased=(1,)), "", LINE),
         # The farther figures lack what is neither a stream nor waited for.
-        (replace(LOADS, scattered=(1,)), "", "1.00 in L1 · at least 2.1 L2 · 11 memory"),
-        (replace(LOADS, scattered=(1,)), "at least ", "at least " + LINE),
+        (replace(LOADS, scattered=(1,)), "", "1.00 in L1 · at least 2.1 L2 · at least 11 memory"),
+        (replace(LOADS, scattered=(1,)), "at least ", LEAST),
         (replace(LOADS, far=(1,), figures=NEAR[:1]), "", "1.00 in L1"),
         (replace(LOADS, figures=UNKNOWN), "", ""),
         (replace(LOADS, figures=(NEAR[0], UNKNOWN[1])), "", "1.00 in L1 · L2 not known"),
@@ -119,7 +120,7 @@ TLB = (
         (replace(LOADS, translation=Translation(64, 7.0, SOURCE)), f"{LINE}: {BY_LEVEL}; {MOVES}."),
         (
             SCATTERED,
-            f"1.00 in L1 · at least 2.1 L2 · 11 memory: {BY_LEVEL}; {MOVES}. {DECIDES.format(LATENCIES)}",
+            f"{LEAST[9:]}: {BY_LEVEL}; {MOVES}. {DECIDES.format(LATENCIES)}",
         ),
         # Nothing is known of the levels, or of their times alone.
         (replace(LOADS, figures=()), ONLY_L1.format(MOVES)),
