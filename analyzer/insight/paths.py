@@ -182,6 +182,7 @@ def along(branching: Branching, path: Sequence[int], blocks: Mapping[str, Region
         instructions=tuple(instruction for part in parts for instruction in part.instructions),
         latencies=latencies,
         ends_in_jump_to_start=branching.is_loop,
+        offsets=tuple(offset for part in parts for offset in part.offsets),
         incomplete=any(part.incomplete for part in parts),
         placement=placement,
         block_of="",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
+from cyclelens.analyzer.measuring.layout import NOT_ALONE, CannotLayOut, laid_out
 from cyclelens.analyzer.measuring.machine_memory import this_machine
 from cyclelens.analyzer.measuring.requests import Inputs, Measurement
 from cyclelens.analyzer.measuring.working_sets import LoopOnData, SizeMeasurement, measure_sizes
@@ -44,8 +45,14 @@ def measure_by_size(
             yield SizeMeasurement(size, memory.level_of(size), Measurement(None, reason))
         return
     known = prediction
+    try:
+        code = laid_out(region.region)
+    except CannotLayOut as error:
+        for size in sizes:
+            yield SizeMeasurement(size, memory.level_of(size), Measurement(None, f"{NOT_ALONE}: {error}"))
+        return
     loop = LoopOnData(
-        code=region.region.code,
+        code=code,
         templates=prediction.instructions,
         offset=prediction.alignment,
         inputs=given,

@@ -74,13 +74,15 @@ def refusal(instructions: Sequence[Instruction], registers: Mapping[str, int] | 
     ``registers`` holds initial values; all others are multiples of a cache line."""
     if not all(instruction.mnemonic for instruction in instructions):
         return "not all of its bytes are instructions"
+    shown = len(instructions)
     instructions = [*instructions, *hidden(instructions)]
-    for instruction in instructions:
+    for at, instruction in enumerate(instructions):
         kind = refused_kind(instruction.mnemonic)
         if kind is None and is_privileged(instruction.code):
             kind = "privileged instructions"
         if kind is not None:
-            return f"'{instruction.text}': {kind} are not run"
+            where = "" if at < shown else "a branch may enter the middle of an instruction and reach "
+            return f"{where}'{instruction.text}': {kind} are not run"
     return split_lock(instructions, registers or {})
 
 

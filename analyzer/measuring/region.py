@@ -7,6 +7,7 @@ from collections.abc import Callable
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
+from cyclelens.analyzer.measuring.layout import leaving
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
 from cyclelens.analyzer.measuring.repeated import repeated
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 
 RUNS = 3
 """Processes per figure."""
-_TOLERANCE = 0.03
+TOLERANCE = 0.03
 """Largest relative difference of an agreeing prediction: 2 % measurement error, and rounding."""
 _LEFT = 0.25
 """An assumption explains a difference if it leaves at most this share of it."""
@@ -40,7 +41,8 @@ class Comparison(Struct, frozen=True):
     """Predicted cycles per iteration of ``code``; None if this machine has no model."""
     measured: Measurement
     code: bytes
-    """The measured code: the region, or a loop with a counter in place of its own end."""
+    """The measured code, as far as control reaches it: the region, or a loop with a counter in place of its
+    own end."""
     note: str = ""
     """How ``code`` differs from the region."""
     causes: tuple[str, ...] = ()
@@ -48,7 +50,10 @@ class Comparison(Struct, frozen=True):
 
     @property
     def agrees(self) -> bool:
-        """True if prediction and measurement differ by at most the spread or a small tolerance."""
+        """True if prediction and measurement differ by at most the spread or a small tolerance, or without a
+        prediction; False without a measurement."""
+        if self.measured.cycles is None:
+            return False
         return self.predicted is None or _near(self.predicted, self.measured)
 
     @property
@@ -71,16 +76,19 @@ class Comparison(Struct, frozen=True):
 def _near(cycles: float, measured: Measurement) -> bool:
     if measured.cycles is None or measured.cycles <= 0:
         return True
-    return abs(cycles - measured.cycles) <= max(_TOLERANCE, measured.spread) * measured.cycles
+    return abs(cycles - measured.cycles) <= max(TOLERANCE, measured.spread) * measured.cycles
 
 
 def measure_region(
-    harness: Harness, region: MeasurementRequest, predict: Predict, runs: int = RUNS
+    harness: Harness, region: MeasurementRequest, predict: Predict, runs: int = RUNS, reached: bytes = b""
 ) -> Comparison:
-    """Measure a region and explain its difference from the prediction, if any. Raises ``CannotMeasure``."""
+    """Measure a region and explain its difference from the prediction, if any. Raises ``CannotMeasure``.
+
+    ``reached``: the part of the code that control reaches, which is predicted; by default all of it."""
     code, loop, offset, inputs = region.code, region.loop, region.offset, region.inputs
     instructions = decode(code)
-    reason = refusal(instructions, inputs.registers)
+    reached = reached or code
+    reason = refusal(instructions, inputs.registers) or ("" if loop else leaving(code))
     note = ""
     request = replace(region, loop=False)
     if loop and not reason:
@@ -100,7 +108,10 @@ def measure_region(
             request = replace(request, code=found.code, loop=True, closed=found.closed, counter=found.counter)
     if reason:
         return Comparison(None, Measurement(None, reason), code)
-    ran = request.code if request.closed or not loop else request.code + _end(request)
+    ran = reached
+    if loop and not request.closed:
+        *body, _ = decode(reached)
+        ran = b"".join(each.code for each in body) + (loop_end(body) or b"")
     if loop:
         moved = with_data(request.code, offset)
         if moved != request.code:
@@ -113,10 +124,6 @@ def measure_region(
     if measured.cycles is None or comparison.agrees:
         return comparison
     return replace(comparison, causes=tuple(_causes(harness, request, comparison, loop, predict)))
-
-
-def _end(request: MeasurementRequest) -> bytes:
-    return loop_end(decode(request.code)) or b""
 
 
 def vector_bits(code: bytes) -> int:

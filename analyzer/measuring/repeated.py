@@ -11,6 +11,10 @@ from msgspec.structs import replace
 
 _MORE = 2
 """Additional processes per first one if these show several states, so that the shares are reliable."""
+_NOTHING_RAN = 0.05
+"""Cycles per iteration: no instruction takes as few on any core."""
+
+_TOO_FAST = f"it took less than {_NOTHING_RAN} cycles per iteration, so that most of the code cannot have run"
 
 
 class Measuring(Protocol):
@@ -32,7 +36,8 @@ def repeated(harness: Measuring, request: MeasurementRequest, runs: int) -> Meas
 
 
 def median_of(measurements: Sequence[Measurement]) -> Measurement:
-    """The median of several measurements of the same code, with their spread and the states of all."""
+    """The median of several measurements of the same code, with their spread and the states of all; a problem
+    if it is too small for any code."""
     sound = sorted((m for m in measurements if m.cycles is not None), key=lambda m: m.cycles or 0.0)
     switched = sum(each.switched for each in measurements)
     faulted = sum(each.faulted for each in measurements)
@@ -40,6 +45,8 @@ def median_of(measurements: Sequence[Measurement]) -> Measurement:
         return replace(measurements[0], switched=switched, faulted=faulted)
     middle = sound[(len(sound) - 1) // 2]
     least, most, cycles = sound[0].cycles or 0.0, sound[-1].cycles or 0.0, middle.cycles or 0.0
+    if cycles <= _NOTHING_RAN:
+        return Measurement(None, _TOO_FAST, switched=switched, faulted=faulted)
     spread = max(middle.spread, (most - least) / cycles if cycles > 0 else 0.0)
     figures = [each.figures for each in sound if each.figures]
     return Measurement(

@@ -27,7 +27,8 @@ def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """Measure a region. The title is for the region's line; a table without rows explains in its text why
     there is no figure."""
     model = registry.native()
-    options = alone(job)
+    # The range of the figure is one explanation of a difference.
+    options = replace(alone(job), detail=replace(job.options.detail, quick=False, alternatives=True))
     if model is not None:
         options = replace(options, target=options.target.only_on(model.name))
     regions = analyzer.analyze(job.text, options).regions

@@ -286,3 +286,12 @@ def test_a_region_with_many_ways_comes_as_its_blocks() -> None:
     four = Analyzer().analyze(text(4), AnalysisOptions())
     assert [region.region.name for region in four.regions] == [f"k.{number}" for number in range(1, 10)]
     assert [problem.code for problem in four.problems] == ["inner-branch"]
+
+
+def test_a_path_keeps_the_places_of_its_pieces() -> None:
+    region = Region("k", 0, 9, {}, section=".text")
+    blocks = {
+        f"k.{number}": replace(region, name=f"k.{number}", offsets=offsets)
+        for number, offsets in enumerate([(0, 3), (5,), (8, 12)], 1)
+    }
+    assert paths.along(DIAMOND, (0, 2), blocks).offsets == (0, 3, 8, 12)
