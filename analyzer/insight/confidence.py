@@ -133,9 +133,9 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
             f"The cost of legacy SSE beside 256-bit code on {name} is not known: the figure is a lower bound."
         )
     if estimated:
+        which = f"all {total}" if estimated == total > 1 else f"{estimated} of {total}"
         sentences.append(
-            f"The figures of {estimated} of {total} instructions on {name} were derived from published "
-            "tables, not measured."
+            f"The figures of {which} instructions on {name} were derived from published tables, not measured."
         )
     if own := os.environ.get(OWN_TABLES):
         sentences.append(f"The instruction tables are your own: {os.path.basename(own)}.")
