@@ -354,6 +354,9 @@ def _line_crossings(prediction: Prediction, accessed: Sequence[Sequence[Access]]
     """At most one, if the cycles are more than the figure (TWICE_IN_A_UNIT)."""
     if prediction.mode is Mode.ONCE or any(each.macro_ops is not None for each in prediction.instructions):
         return
+    busy, figure = prediction.bounds.get("Ports", 0.0), prediction.cycles_per_iteration
+    if busy + len(accessed[0]) <= _BEYOND * figure:  # not even if all of them crossed
+        return
     crossing = line_crossings(prediction.instructions, accessed)
     if not crossing:
         return
@@ -367,7 +370,7 @@ def _line_crossings(prediction: Prediction, accessed: Sequence[Sequence[Access]]
     loads, stores = (core.units.having(role).mask for role in (Role.LOAD, Role.STORE_DATA))
     again = [(stores if each.written else loads, share) for each, share in crossing.items()]
     cycles = unit_cycles([*uses, *again])
-    if cycles > _BEYOND * prediction.cycles_per_iteration:
+    if cycles > _BEYOND * figure:
         message = (
             f"No access crosses the end of a cache line. Wherever the pointers point, "
             f"{sum(crossing.values()):.3g} per iteration do, and need a unit twice: an iteration takes "
